@@ -1,0 +1,46 @@
+"""Errors of storing and searching.
+
+StrataError
+├── TransientError
+│   ├── StoreUnavailable        store_unavailable
+│   └── EmbedderUnavailable     embedder_unavailable
+└── RetrievalError
+    ├── InvalidQuery            invalid_query
+    └── FingerprintMismatch     fingerprint_mismatch
+"""
+
+from __future__ import annotations
+
+from ingest.errors import StrataError, TransientError
+
+
+class StoreUnavailable(TransientError):
+    """The vector store does not answer."""
+
+    code = "store_unavailable"
+
+
+class EmbedderUnavailable(TransientError):
+    """The embedding service does not answer."""
+
+    code = "embedder_unavailable"
+
+
+class RetrievalError(StrataError):
+    """The search could not be carried out."""
+
+    code = "retrieval"
+
+
+class InvalidQuery(RetrievalError):
+    """The search request asks for something that does not exist."""
+
+    code = "invalid_query"
+    advice = "Compare the request with the schema at /docs."
+
+
+class FingerprintMismatch(RetrievalError):
+    """Two parts were made for different encoders and must not be mixed."""
+
+    code = "fingerprint_mismatch"
+    advice = "Re-index with the current encoder, or fit and load weights made for it."
