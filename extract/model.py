@@ -72,7 +72,7 @@ class Segment(Frozen):
 
 
 class Episode(Frozen):
-    """A coherent stretch of a source, with a title and a summary. ``first``/``last`` are element positions."""
+    """A coherent stretch of a source with title and summary; ``first``/``last`` are element positions."""
 
     id: str
     document_id: str

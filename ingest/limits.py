@@ -8,7 +8,7 @@ from ingest.anchors import Frozen
 
 
 class ParseLimits(Frozen):
-    """Limits of one parse. Bytes are bytes, times are seconds; a file beyond a limit ends in a typed error."""
+    """Limits of one parse, in bytes, seconds and counts; a file beyond a limit ends in a typed error."""
 
     wall_s: float = Field(default=180.0, gt=0)
     cpu_s: int = Field(default=170, gt=0)
