@@ -12,7 +12,7 @@ from flask import Response, g, request
 from api import errors
 from api.auth import Principal
 from api.parts import ApiState
-from api.routes import batches, documents, health, search
+from api.routes import batches, contents, documents, health, search
 from workers.services import Services
 from workers.settings import Settings
 
@@ -55,6 +55,8 @@ def create_app(services: Services, settings: Settings, authenticate: Authenticat
     app.before_request(_stamp_request)
     app.after_request(_stamp_response)
     errors.register(app)
-    for blueprint in (documents.blueprint, batches.blueprint, search.blueprint, health.blueprint):
+    for blueprint in (
+        documents.blueprint, contents.blueprint, batches.blueprint, search.blueprint, health.blueprint
+    ):
         app.register_blueprint(blueprint)
     return app

@@ -40,6 +40,7 @@ class DocumentOut(BaseModel):
     session_id: str | None
     metadata: dict[str, Any]
     status: str
+    running: bool = Field(description="a worker is on it now; false while it waits")
     stage_done: int
     stage_total: int | None
     elements: int
@@ -93,6 +94,8 @@ class BatchResponse(BaseModel):
     done: bool
     total: int
     finished: int
+    waiting: int
+    running: int
     counts: dict[str, int]
     documents: list[dict[str, Any]]
 
@@ -102,3 +105,4 @@ class DeletedResponse(BaseModel):
 
     document_id: str
     status: str
+    documents: int = Field(description="how many go: this one and those found inside it")
