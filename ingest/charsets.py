@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 _RUNS_JUDGED = 4000
 _RUN = re.compile(r"(?s)[^\s\x00-\x7f]?[a-zA-Z]?[^\x00-\x7f]+[a-zA-Z]?")
+_RARE = frozenset(("cp437", "cp850", "cp852", "macintosh", "iso-8859-6"))
 _TYPOGRAPHIC = frozenset(
     "“”„‚‘’«»‹›–—…•·€£§©®™°¿¡№×½¼¾²³±µ\xa0\xad†‡、。「」『』・ー！？（）：；，《》〈〉　～‥"
 )
@@ -141,17 +142,21 @@ def naturalness(text: str, encoding: str) -> float:
     """Return how usual the characters beyond ASCII are in a language written in that encoding."""
     runs = list(islice((match.group() for match in _RUN.finditer(text)), _RUNS_JUDGED))
     if encoding in EAST_ASIAN:
-        return _mean(_judge_ideographs(runs, _set(EAST_ASIAN[encoding])))
+        return _mean(_judge_ideographs(runs, _set(EAST_ASIAN[encoding])), encoding)
     if encoding in SCRIPTS:
-        return max(_mean(_judge_script(runs, _weights(letters))) for letters in SCRIPTS[encoding])
-    return max(_mean(_judge_latin(runs, _weights(letters))) for letters in LATIN[encoding])
+        return max(_mean(_judge_script(runs, _weights(letters)), encoding) for letters in SCRIPTS[encoding])
+    return max(_mean(_judge_latin(runs, _weights(letters)), encoding) for letters in LATIN[encoding])
 
 
-def _mean(values: Iterator[float]) -> float:
-    total, count = 0.0, 0
-    for count, value in enumerate(values, start=1):  # noqa: B007  the last count is the number of values
+def _mean(values: Iterator[float], encoding: str) -> float:
+    """Average the judgements together with two more that say how common the encoding is in files."""
+    prior = 0.6 if encoding == "windows-1252" else 0.2 if encoding.startswith("windows") else 0.0
+    prior = -0.3 if encoding in _RARE else prior
+    total, count = 2 * prior, 2
+    for value in values:
         total += value
-    return total / count if count else 0.0
+        count += 1
+    return total / count
 
 
 @cache

@@ -183,7 +183,7 @@ def _is_utf8(data: bytes, *, strict: bool = False) -> bool:
         return True
     except UnicodeDecodeError as error:
         if error.start >= len(data) - 3 and error.reason == "unexpected end of data":
-            return error.start > 0
+            return not data[: error.start].isascii()
         if strict:
             return False
     text = data.decode("utf-8", "replace")

@@ -54,6 +54,11 @@ def test_a_wrong_label_does_not_harm_utf8(declared: str | None) -> None:
     assert decode_text(GERMAN.encode(), declared) == (GERMAN, "utf-8")
 
 
+def test_one_sign_alone_is_read_as_the_commonest_code_page() -> None:
+    assert decode_text(b"2,\xa9\n") == ("2,©\n", "windows-1252")
+    assert decode_text(b"caf\xe9") == ("café", "windows-1252")
+
+
 def test_labels_of_no_text_are_unknown() -> None:
     assert known_label("hex") is None
     assert known_label(" 'UTF8' ") == "utf-8"
