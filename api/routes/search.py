@@ -1,0 +1,40 @@
+"""Searching memories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+
+from api.auth import Scope, require
+from api.routes.current import services
+from api.schemas.search import QueryOut, SearchRequest, SearchResponse
+from retrieval.model import SearchQuery
+from retrieval.query_parse import parse_filters
+
+blueprint = APIBlueprint("memories", __name__, url_prefix="/api/v1/memories")
+
+
+@blueprint.post("/search")
+@blueprint.input(SearchRequest, arg_name="asked")
+@blueprint.output(SearchResponse)
+@blueprint.doc(summary="Search a memory", security="bearer", responses=[401, 403, 422, 503])
+def search(asked: SearchRequest) -> dict[str, Any]:
+    """Answer a question from one owner's memory."""
+    caller = require(Scope.READ)
+    where = parse_filters(asked.filters, user_id=caller.user_id, group_id=caller.group_id)
+    query = SearchQuery(
+        text=asked.query,
+        tenant=caller.tenant,
+        where=where,
+        method=asked.method,
+        memory_types=tuple(asked.memory_types),
+        top_k=asked.top_k,
+        radius=asked.radius,
+        as_of=asked.as_of,
+        include=tuple(asked.include),
+        include_original_data=asked.include_original_data,
+    )
+    answer = services().searcher.search(query)
+    shown = QueryOut(text=asked.query, method=asked.method, filters_applied=asked.filters)
+    return SearchResponse.of(answer, shown).public()
