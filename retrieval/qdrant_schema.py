@@ -1,0 +1,80 @@
+"""The two collections in Qdrant: names, vectors, payload indexes and aliases."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from qdrant_client import QdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from retrieval.protocols import Collection
+from retrieval.qdrant_payload import WORD_FIELDS
+from retrieval.tokenizer import TOKENIZER_VERSION
+
+DENSE = "dense"
+SPARSE = "sparse"
+
+_KEYWORDS = (
+    "user_id", "group_id", "session_id", "document_id", "episode_id", "language", "participants", "topics",
+    "source_name", "media_type", *(f"words.{field}" for field in WORD_FIELDS),
+)  # fmt: skip
+_TIMES = ("occurred_start", "occurred_end", "recorded_at", "valid_from", "valid_to")
+# Searches are exact up to the size at which HNSW pays; a graph per payload value would cost minutes to build.
+INDEXES: dict[str, models.PayloadSchemaType | models.KeywordIndexParams] = {
+    "tenant": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
+    "superseded": models.PayloadSchemaType.BOOL,
+    **dict.fromkeys(_KEYWORDS, models.PayloadSchemaType.KEYWORD),
+    **dict.fromkeys(_TIMES, models.PayloadSchemaType.DATETIME),
+}
+
+
+def real_name(collection: Collection, fingerprint: str, dimension: int) -> str:
+    """Return the collection's own name; it differs wherever stored vectors could not be compared."""
+    made_by = f"{fingerprint}|{dimension}|{TOKENIZER_VERSION}"
+    return f"{collection}_{sha256(made_by.encode()).hexdigest()[:12]}"
+
+
+def create_missing(client: QdrantClient, name: str, dimension: int) -> None:
+    """Create a collection and those of its payload indexes that are missing. Safe to run side by side."""
+    if not client.collection_exists(name):
+        try:
+            client.create_collection(
+                name,
+                vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)},
+                sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+            )
+        except (UnexpectedResponse, ValueError):
+            # Another process was faster; anything else is a real failure.
+            if not client.collection_exists(name):
+                raise
+    if in_memory(client):
+        return
+    present = client.get_collection(name).payload_schema
+    for field, schema in INDEXES.items():
+        if field not in present:
+            client.create_payload_index(name, field, field_schema=schema, wait=True)
+
+
+def in_memory(client: QdrantClient) -> bool:
+    """Return whether the client keeps its points in this process, where payload indexes have no effect."""
+    return client.init_options.get("location") == ":memory:"
+
+
+def alias_targets(client: QdrantClient) -> dict[str, str]:
+    """Return which collection each alias stands for."""
+    return {alias.alias_name: alias.collection_name for alias in client.get_aliases().aliases}
+
+
+def point_aliases(client: QdrantClient, targets: dict[str, str]) -> None:
+    """Let aliases stand for other collections, all in one step."""
+    known = alias_targets(client)
+    steps: list[models.AliasOperations] = [
+        models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
+        for alias in targets
+        if alias in known
+    ]
+    steps += [
+        models.CreateAliasOperation(create_alias=models.CreateAlias(collection_name=name, alias_name=alias))
+        for alias, name in targets.items()
+    ]
+    client.update_collection_aliases(change_aliases_operations=steps)
