@@ -57,7 +57,8 @@ class Instance:
     def logs(self) -> str:
         """Return the end of every log, for a failing test."""
         return "\n".join(
-            f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.home.logs.glob("*.log"))
+            f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}"
+            for path in sorted(self.home.logs.glob("*.log"))
         )
 
     def run(self, *args: str, timeout_s: float = 300.0) -> subprocess.CompletedProcess[str]:
@@ -83,7 +84,12 @@ class Instance:
         assert running is not None
         assert self.process is not None
         family = [self.process.pid, *(child.pid for child in running.children)]
-        processes = [p for pid in family if psutil.pid_exists(pid) for p in (psutil.Process(pid), *psutil.Process(pid).children(True))]
+        processes = [
+            p
+            for pid in family
+            if psutil.pid_exists(pid)
+            for p in (psutil.Process(pid), *psutil.Process(pid).children(True))
+        ]
         for process in processes:
             try:
                 process.kill()
