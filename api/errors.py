@@ -17,7 +17,7 @@ from http import HTTPStatus
 
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
-from flask import Response, current_app, g, request
+from flask import Response, current_app, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 
 from ingest.errors import FileTooLarge, IngestError, StrataError, TransientError, UnsupportedFile
@@ -107,7 +107,7 @@ def problem(
         body["next_step"] = next_step
     if errors:
         body["errors"] = errors
-    response = current_app.json.response(body)
+    response = jsonify(body)
     response.status_code = status
     response.content_type = "application/problem+json"
     response.headers.update(headers or {})
@@ -139,7 +139,10 @@ def _from_validation(error: HTTPError) -> Response:
 def _from_http(error: HTTPException) -> Response:
     status = error.code or 500
     codes = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 400: "bad_request"}
-    advice = {404: "See /docs for every path.", 413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES."}
+    advice = {
+        404: "See /docs for every path.",
+        413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES.",
+    }
     return problem(status, codes.get(status, "http_error"), error.description or "", advice.get(status))
 
 

@@ -10,14 +10,14 @@ from typing import IO, NamedTuple
 
 from pydantic import JsonValue
 from werkzeug.datastructures import FileStorage
+from workers.errors import BlobLeaving
+from workers.model import Accepted, ErrorRecord, Upload
+from workers.services import Services
 
 from api.schemas.documents import AcceptedDocument
 from ingest.errors import CorruptFile, EmptyFile, FileTooLarge, StrataError
 from ingest.limits import ParseLimits
 from ingest.model import Owner
-from workers.errors import BlobLeaving
-from workers.model import Accepted, ErrorRecord, Upload
-from workers.services import Services
 
 _MAX_NAME = 1024
 _STORE_TRIES = 5
@@ -74,7 +74,9 @@ def _members(name: str, stream: IO[bytes], limits: ParseLimits) -> Iterator[Inco
                 f"{name} holds more than {limits.max_members} files or {limits.max_unpacked_bytes} bytes."))  # fmt: skip
             return
         if total / packed > limits.max_unpack_ratio:
-            yield Incoming(name, "application/zip", None, FileTooLarge(f"{name} unpacks to far more than its size."))
+            yield Incoming(
+                name, "application/zip", None, FileTooLarge(f"{name} unpacks to far more than its size.")
+            )
             return
         if not entries:
             yield Incoming(name, "application/zip", None, EmptyFile(f"{name} holds no files."))

@@ -48,11 +48,15 @@ def portions(files: Sequence[LocalFile]) -> Iterator[list[LocalFile]]:
         yield held
 
 
-def hand_in(client: Client, files: Sequence[LocalFile], owner: dict[str, str]) -> tuple[str, list[dict[str, Any]]]:
+def hand_in(
+    client: Client, files: Sequence[LocalFile], owner: dict[str, str]
+) -> tuple[str, list[dict[str, Any]]]:
     """Upload all files as one batch; return its id and a row per file."""
     batch_id: str | None = None
     rows: list[dict[str, Any]] = []
-    with Progress(TextColumn("uploading"), BarColumn(), MofNCompleteColumn(), console=err, transient=True) as bar:
+    with Progress(
+        TextColumn("uploading"), BarColumn(), MofNCompleteColumn(), console=err, transient=True
+    ) as bar:
         task = bar.add_task("upload", total=len(files))
         for portion in portions(files):
             answer = client.upload(portion, owner, batch_id)

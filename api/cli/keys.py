@@ -18,7 +18,12 @@ def keys() -> None:
 @keys.command()
 @click.argument("name")
 @click.option("--tenant", default="default", show_default=True)
-@click.option("--scope", type=click.Choice([scope.value for scope in Scope]), default=Scope.WRITE.value, show_default=True)
+@click.option(
+    "--scope",
+    type=click.Choice([scope.value for scope in Scope]),
+    default=Scope.WRITE.value,
+    show_default=True,
+)
 @click.option("--user", "user_id", help="Bind the key to this user.")
 @click.option("--group", "group_id", help="Bind the key to this group.")
 @click.pass_obj
@@ -45,7 +50,9 @@ def list_keys(context: Context, as_json: bool) -> None:
     for key in found:
         bound = key.user_id or key.group_id or "everyone"
         state = "revoked" if key.revoked_at else "active"
-        out.print(f"{key.id}  {key.name}  {key.tenant}  {bound}  {','.join(key.scopes)}  {state}", markup=False)
+        out.print(
+            f"{key.id}  {key.name}  {key.tenant}  {bound}  {','.join(key.scopes)}  {state}", markup=False
+        )
 
 
 @keys.command()

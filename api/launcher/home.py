@@ -1,9 +1,9 @@
 """The folder an embedded instance lives in: its data, its secrets, its lock and who is running.
 
-    STRATA_HOME/
-      ledger.db  blobs/  artifacts/  store/  broker/     the data
-      secrets.json                                       made at first start, readable by the owner only
-      run/lock  run/server.json  run/logs/               one running instance
+STRATA_HOME/
+  ledger.db  blobs/  artifacts/  store/  broker/     the data
+  secrets.json                                       made at first start, readable by the owner only
+  run/lock  run/server.json  run/logs/               one running instance
 """
 
 from __future__ import annotations
@@ -122,4 +122,7 @@ class Home:
 
 def embedded_environment(environ: dict[str, str], overrides: dict[str, Any]) -> dict[str, str]:
     """Return a child's environment: the parent's, with the embedded parts' addresses filled in."""
-    return {**environ, **{key: value if isinstance(value, str) else json.dumps(value) for key, value in overrides.items()}}
+    return {
+        **environ,
+        **{key: value if isinstance(value, str) else json.dumps(value) for key, value in overrides.items()},
+    }

@@ -83,5 +83,5 @@ def plan(settings: Settings, home: Home, environ: Mapping[str, str]) -> Plan:
         children.append(_broker(home, env))
     port = settings.strata_port or free_port()
     children += [_worker(settings, env), _api(settings, env, port)]
-    host = LOOPBACK if settings.strata_host in ("0.0.0.0", "::") else settings.strata_host  # noqa: S104
+    host = LOOPBACK if settings.strata_host in ("0.0.0.0", "::") else settings.strata_host
     return Plan(tuple(children), env, f"http://{host}:{port}")

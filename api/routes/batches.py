@@ -6,12 +6,12 @@ import time
 from typing import Any
 
 from apiflask import APIBlueprint
+from workers.model import ENDED, BatchFile, BatchStatus, State
 
 from api.auth import Principal, Scope, require
 from api.errors import NotFound
 from api.routes.current import services
 from api.schemas.documents import BatchQuery, BatchResponse
-from workers.model import ENDED, BatchFile, BatchStatus, State
 
 blueprint = APIBlueprint("batches", __name__, url_prefix="/api/v1/batches")
 

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from apiflask import APIBlueprint
 from flask import Response, jsonify, request, url_for
 from pydantic import JsonValue, ValidationError
+from workers.model import DocumentRecord, State
 
 from api.auth import Scope, owner_for, require
 from api.errors import BadRequest, Forbidden, NotFound
@@ -21,7 +22,6 @@ from api.schemas.documents import (
 )
 from api.uploads import Intake, incoming, take
 from ingest.model import Owner
-from workers.model import DocumentRecord, State
 
 blueprint = APIBlueprint("documents", __name__, url_prefix="/api/v1/documents")
 
@@ -162,7 +162,9 @@ def show(document_id: str) -> DocumentOut:
 
 @blueprint.post("/<document_id>/retry")
 @blueprint.output(DocumentOut, status_code=202)
-@blueprint.doc(summary="Run a failed or cancelled document again", security="bearer", responses=[401, 404, 409])
+@blueprint.doc(
+    summary="Run a failed or cancelled document again", security="bearer", responses=[401, 404, 409]
+)
 def retry(document_id: str) -> DocumentOut:
     """Run a document again; what was done already is kept."""
     record = visible(document_id, Scope.WRITE)
