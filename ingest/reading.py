@@ -1,0 +1,62 @@
+"""Reading one file in this very process: detection, parser, numbering; a child process does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ingest.artifacts import write_jsonl
+from ingest.context import ParseContext
+from ingest.detect import detect
+from ingest.errors import EmptyFile, FileTooLarge, NoTextFound, UnsupportedFile
+from ingest.formats import by_media_type, load_parser
+from ingest.limits import ParseLimits
+from ingest.model import Element
+from ingest.outcome import ParseOutcome
+
+ELEMENTS = "elements.jsonl"
+CHILDREN = "children"
+
+
+def parse_in_process(context: ParseContext) -> Iterator[Element]:
+    """Yield the numbered elements of a file whose media type is known. Pieces without text are left out.
+
+    Raises:
+        IngestError: whatever the parser of its type raises.
+    """
+    row = by_media_type(context.media_type)
+    if row is None:
+        raise UnsupportedFile(f"Files of type {context.media_type} are not read.")
+    position = 0
+    for piece in load_parser(row)(context):
+        if piece.text.strip():
+            yield Element(position=position, **piece._asdict())
+            position += 1
+
+
+def read_file(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> ParseOutcome:
+    """Find out what a file is, read it and write its elements and children below ``out_dir``.
+
+    Raises:
+        IngestError: the file is empty, too large, of a type that is not read, damaged or without text.
+    """
+    size = path.stat().st_size
+    if not size:
+        raise EmptyFile
+    if size > limits.max_file_bytes:
+        raise FileTooLarge(f"The file has {size} bytes; PARSE_MAX_FILE_BYTES allows {limits.max_file_bytes}.")
+    found = detect(path, name, limits)
+    child_dir = out_dir / CHILDREN
+    child_dir.mkdir(parents=True, exist_ok=True)
+    context = ParseContext(path, name, found.media_type, limits, child_dir, warnings=list(found.warnings))
+    count = write_jsonl(out_dir / ELEMENTS, parse_in_process(context))
+    if not count and not context.children:
+        (out_dir / ELEMENTS).unlink()
+        raise NoTextFound
+    return ParseOutcome(
+        media_type=context.media_type,
+        metadata=context.metadata,
+        element_count=count,
+        children=tuple(context.children),
+        warnings=tuple(context.warnings),
+    )
