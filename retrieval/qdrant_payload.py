@@ -66,7 +66,6 @@ def episode_payload(item: IndexedEpisode) -> Payload:
             "language": episode.language,
             "participants": list(episode.participants),
             "topics": list(episode.topics),
-            "superseded": False,
         },
         item.model_dump_json(),
     )
@@ -95,7 +94,7 @@ def fact_payload(item: IndexedFact) -> Payload:
             "topics": [fact.topic_name],
             "valid_from": instant(fact.valid_from),
             "valid_to": instant(fact.valid_to),
-            "superseded": fact.superseded_by is not None,
+            "superseded_by": fact.superseded_by,
         },
         item.model_dump_json(),
     )
