@@ -1,6 +1,6 @@
 """Read every file of the corpus through ``parse_file`` and judge what comes out.
 
-    python tests/bench/corpus_check.py [--only pdf,docx] [--out FOLDER] [--jobs 2] [--seconds 1500] [--verbose]
+    python tests/bench/corpus_check.py [--only pdf,docx] [--out FOLDER] [--jobs 2] [--verbose]
 
 Needs CORPUS_DIR: a folder with ``manifest.jsonl``, ``check.py`` and ``files/``. Writes one text, or one error
 file, for each file of the manifest and runs the corpus's own ``check.py`` over them. A file's text is its own
