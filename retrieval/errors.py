@@ -6,6 +6,7 @@ StrataError
 │   └── EmbedderUnavailable     embedder_unavailable
 └── RetrievalError
     ├── InvalidQuery            invalid_query
+    ├── StoreRefused            store_refused
     └── FingerprintMismatch     fingerprint_mismatch
 """
 
@@ -44,3 +45,10 @@ class FingerprintMismatch(RetrievalError):
 
     code = "fingerprint_mismatch"
     advice = "Re-index with the current encoder, or fit and load weights made for it."
+
+
+class StoreRefused(RetrievalError):
+    """The vector store refused the request."""
+
+    code = "store_refused"
+    advice = "Compare the store's version and the collections with what docs/operations.md asks for."

