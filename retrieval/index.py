@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 
-from extract.model import Extraction
+from extract.model import AtomicFact, Extraction
 from ingest.anchors import Frozen
 from ingest.model import Document
 from retrieval.index_texts import RowQuota, episode_dense_text, episode_terms, fact_terms
 from retrieval.model import DocumentRef, EpisodeContext, IndexedEpisode, IndexedFact
-from retrieval.protocols import Collection, Embedder, Vector, VectorStore
+from retrieval.protocols import Collection, Embedder, Surroundings, Vector, VectorStore
+from retrieval.surroundings import surroundings
 
 
 class IndexReport(Frozen):
@@ -53,7 +55,7 @@ def index_document(
         embedder: the encoder the store was made for.
         document: where the extractions come from.
         extractions: read once, in order, never held as a whole.
-        batch: texts encoded and written at a time.
+        batch: texts encoded at a time; written are whole episodes with their facts.
         on_progress: told the number of items written so far; may raise to stop the run.
         dense_rows_per_table: see ``IndexKnobs``.
         ungrounded: see ``IndexKnobs``.
@@ -65,19 +67,32 @@ def index_document(
     run = _Run(store, embedder, document, RowQuota(dense_rows_per_table), ungrounded)
     for extraction in extractions:
         run.add(extraction)
-        while run.waiting >= batch:
+        if run.waiting >= batch:
             run.write(batch)
             if on_progress is not None:
                 on_progress(run.written)
-    while run.waiting:
+    if run.waiting:
         run.write(batch)
         if on_progress is not None:
             on_progress(run.written)
     return run.finish()
 
 
+class _Unit(NamedTuple):
+    """An extraction in line, with the texts to encode; None where an item goes without a dense vector."""
+
+    episode: IndexedEpisode
+    episode_text: str | None
+    facts: tuple[AtomicFact, ...]
+    fact_texts: tuple[str | None, ...]
+
+    @property
+    def size(self) -> int:
+        return 1 + len(self.facts)
+
+
 class _Run:
-    """One pass over a document: items wait in line until a batch is full."""
+    """One pass over a document: extractions wait in line until a batch is full; none is torn apart."""
 
     def __init__(
         self, store: VectorStore, embedder: Embedder, document: Document, quota: RowQuota, ungrounded: bool
@@ -93,14 +108,14 @@ class _Run:
         )
         self._quota = quota
         self._ungrounded = ungrounded
-        self._line: list[tuple[IndexedEpisode | IndexedFact, str | None]] = []
+        self._line: list[_Unit] = []
         self._keys = {kind: array("Q") for kind in Collection}
         self._embedded = 0
         self._left_out = 0
 
     @property
     def waiting(self) -> int:
-        return len(self._line)
+        return sum(unit.size for unit in self._line)
 
     @property
     def written(self) -> int:
@@ -108,34 +123,48 @@ class _Run:
 
     def add(self, extraction: Extraction) -> None:
         episode = extraction.episode
-        text = episode_dense_text(episode) if self._quota.admits_episode(episode) else None
-        self._line.append((IndexedEpisode(episode=episode, document=self._reference), text))
-        context = EpisodeContext(
-            recorded_at=episode.recorded_at, occurred=episode.occurred, participants=episode.participants
+        facts = tuple(fact for fact in extraction.facts if fact.grounded or self._ungrounded)
+        self._left_out += len(extraction.facts) - len(facts)
+        self._line.append(
+            _Unit(
+                IndexedEpisode(episode=episode, document=self._reference),
+                episode_dense_text(episode) if self._quota.admits_episode(episode) else None,
+                facts,
+                tuple(fact.text if self._quota.admits_fact(episode, fact) else None for fact in facts),
+            )
         )
-        for fact in extraction.facts:
-            if not (fact.grounded or self._ungrounded):
-                self._left_out += 1
-                continue
-            text = fact.text if self._quota.admits_fact(episode, fact) else None
-            self._line.append((IndexedFact(fact=fact, document=self._reference, context=context), text))
 
     def write(self, batch: int) -> None:
-        """Encode and store the next items in line."""
-        head, self._line = self._line[:batch], self._line[batch:]
-        vectors = self._encoded({text for _, text in head if text is not None})
-        episodes = [(item, text) for item, text in head if isinstance(item, IndexedEpisode)]
-        facts = [(item, text) for item, text in head if isinstance(item, IndexedFact)]
-        if episodes:
-            items = [item for item, _ in episodes]
-            dense = [None if text is None else vectors[text] for _, text in episodes]
-            self._store.put_episodes(items, dense, [episode_terms(item.episode) for item in items])
-            self._keys[Collection.EPISODES].extend(_key(item.episode.id) for item in items)
-        if facts:
-            rows = [item for item, _ in facts]
-            dense = [None if text is None else vectors[text] for _, text in facts]
-            self._store.put_facts(rows, dense, [fact_terms(row.fact) for row in rows])
-            self._keys[Collection.FACTS].extend(_key(row.fact.id) for row in rows)
+        """Encode and store what stands in line."""
+        units, self._line = self._line, []
+        texts = {text for unit in units for text in (unit.episode_text, *unit.fact_texts) if text is not None}
+        vectors = self._encoded(texts, batch)
+        self._store.put_episodes(
+            [unit.episode for unit in units],
+            [_vector_of(unit.episode_text, vectors) for unit in units],
+            [episode_terms(unit.episode.episode) for unit in units],
+        )
+        self._keys[Collection.EPISODES].extend(_key(unit.episode.episode.id) for unit in units)
+        self._write_facts(units, vectors)
+
+    def _write_facts(self, units: list[_Unit], vectors: dict[str, Vector]) -> None:
+        items: list[IndexedFact] = []
+        dense: list[Vector | None] = []
+        around: list[Surroundings] = []
+        for unit in units:
+            episode = unit.episode.episode
+            context = EpisodeContext(
+                recorded_at=episode.recorded_at, occurred=episode.occurred, participants=episode.participants
+            )
+            items += (
+                IndexedFact(fact=fact, document=self._reference, context=context) for fact in unit.facts
+            )
+            own = [_vector_of(text, vectors) for text in unit.fact_texts]
+            dense += own
+            around += surroundings(unit.facts, own, episode.occurred)
+        if items:
+            self._store.put_facts(items, dense, [fact_terms(item.fact) for item in items], around)
+            self._keys[Collection.FACTS].extend(_key(item.fact.id) for item in items)
 
     def finish(self) -> IndexReport:
         """Remove what this run did not yield and return the counts."""
@@ -159,11 +188,19 @@ class _Run:
             ungrounded=self._left_out,
         )
 
-    def _encoded(self, texts: set[str]) -> dict[str, Vector]:
+    def _encoded(self, texts: set[str], batch: int) -> dict[str, Vector]:
         # Texts of like length side by side waste least where an encoder pads.
         ordered = sorted(texts, key=lambda text: (len(text), text))
         self._embedded += len(ordered)
-        return dict(zip(ordered, self._embedder.embed_passages(ordered), strict=True)) if ordered else {}
+        found: dict[str, Vector] = {}
+        for start in range(0, len(ordered), batch):
+            part = ordered[start : start + batch]
+            found.update(zip(part, self._embedder.embed_passages(part), strict=True))
+        return found
+
+
+def _vector_of(text: str | None, vectors: dict[str, Vector]) -> Vector | None:
+    return None if text is None else vectors[text]
 
 
 def _key(id_: str) -> int:

@@ -47,7 +47,7 @@ class IndexKnobs(Frozen):
     """How documents enter the index, each a setting ``INDEX_<NAME>``.
 
     Attributes:
-        batch: texts embedded and written at a time.
+        batch: texts embedded at a time; written are whole episodes with their facts.
         dense_rows_per_table: rows of one table that get a dense vector; the rows after them are found by
             their words only. Encoding is the slow step, and rows differ by words and numbers, not by sense.
         ungrounded: index facts whose quote was not found in the source.

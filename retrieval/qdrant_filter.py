@@ -28,6 +28,8 @@ def bound_filter(
 ) -> models.Filter:
     """Return the filter of one call: this tenant's items, narrowed by everything else that is given.
 
+    Where both ``parents`` and ``ids`` are given, an item passes by either.
+
     Raises:
         InvalidQuery: a field, operator or value that does not exist or does not fit.
     """
@@ -36,10 +38,12 @@ def bound_filter(
         must.append(_compiled(where))
     if document_id is not None:
         must.append(keyword("document_id", document_id))
+    narrowed: list[models.Condition] = []
     if parents is not None:
-        must.append(_any_of("episode_id", parents))
+        narrowed.append(_any_of("episode_id", parents))
     if ids is not None:
-        must.append(models.HasIdCondition(has_id=list(ids)))
+        narrowed.append(models.HasIdCondition(has_id=list(ids)))
+    must.extend([models.Filter(should=narrowed)] if len(narrowed) > 1 else narrowed)
     return models.Filter(must=must)
 
 

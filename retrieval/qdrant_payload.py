@@ -11,6 +11,7 @@ from ingest.model import Owner
 from retrieval.model import DocumentRef, IndexedEpisode, IndexedFact
 from retrieval.protocols import Collection
 from retrieval.tokenizer import tokenize
+from retrieval.traits import Traits, episode_traits
 
 Payload = dict[str, Any]
 
@@ -66,12 +67,13 @@ def episode_payload(item: IndexedEpisode) -> Payload:
             "language": episode.language,
             "participants": list(episode.participants),
             "topics": list(episode.topics),
+            "traits": episode_traits(episode).packed(),
         },
         item.model_dump_json(),
     )
 
 
-def fact_payload(item: IndexedFact) -> Payload:
+def fact_payload(item: IndexedFact, traits: Traits) -> Payload:
     """Return the payload of a fact.
 
     Absent values are left out. The speaker and the episode's participants count as participants; a fact
@@ -95,6 +97,7 @@ def fact_payload(item: IndexedFact) -> Payload:
             "valid_from": instant(fact.valid_from),
             "valid_to": instant(fact.valid_to),
             "superseded_by": fact.superseded_by,
+            "traits": traits.packed(),
         },
         item.model_dump_json(),
     )
@@ -104,3 +107,9 @@ def read_item(collection: Collection, payload: Mapping[str, Any]) -> IndexedEpis
     """Return the model kept in a payload."""
     model = IndexedEpisode if collection is Collection.EPISODES else IndexedFact
     return model.model_validate_json(payload["body"])
+
+
+def read_carried(payload: Mapping[str, Any]) -> tuple[Traits | None, str | None]:
+    """Return the traits and the item's JSON, each None where the payload lacks it."""
+    packed = payload.get("traits")
+    return (None if packed is None else Traits.unpacked(packed)), payload.get("body")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from qdrant_client import models
 
-from retrieval.protocols import Lane, SparseVector, StoredVectors, Vector
+from retrieval.protocols import Carry, Lane, SparseVector, StoredVectors, Surroundings, Vector
 from retrieval.qdrant_payload import Payload
-from retrieval.qdrant_schema import DENSE, SPARSE
+from retrieval.qdrant_schema import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _BATCH_POINTS = 128
 _BATCH_BYTES = 12 * 2**20
@@ -24,6 +24,7 @@ class StorePoint(NamedTuple):
     payload: Payload
     dense: Vector | None
     sparse: SparseVector
+    around: Surroundings | None = None
 
 
 def batches(points: Iterable[StorePoint]) -> Iterator[list[models.PointStruct]]:
@@ -31,24 +32,36 @@ def batches(points: Iterable[StorePoint]) -> Iterator[list[models.PointStruct]]:
     batch: list[models.PointStruct] = []
     size = 0
     for point in points:
-        numbers = (0 if point.dense is None else len(point.dense)) + 2 * len(point.sparse.indices)
+        numbers = _numbers(point.dense, point.sparse)
+        if point.around is not None:
+            numbers += _numbers(point.around.dense, point.around.sparse)
         cost = 3 * len(point.payload["body"].encode()) // 2 + _BYTES_PER_NUMBER * numbers
         if batch and (len(batch) >= _BATCH_POINTS or size + cost > _BATCH_BYTES):
             yield batch
             batch, size = [], 0
-        vectors = _write_vectors(point.dense, point.sparse)
+        vectors = _write_vectors(point)
         batch.append(models.PointStruct(id=point.id, vector=vectors, payload=point.payload))
         size += cost
     if batch:
         yield batch
 
 
-def _write_vectors(dense: Vector | None, sparse: SparseVector) -> dict[str, Any]:
+def _numbers(dense: Vector | None, sparse: SparseVector) -> int:
+    return (0 if dense is None else len(dense)) + 2 * len(sparse.indices)
+
+
+def _write_vectors(point: StorePoint) -> dict[str, Any]:
     written: dict[str, Any] = {}
-    if dense is not None:
-        written[DENSE] = dense.tolist()
-    if sparse.indices:
-        written[SPARSE] = models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
+    named = [(DENSE, point.dense, SPARSE, point.sparse)]
+    if point.around is not None:
+        named.append((CONTEXT_DENSE, point.around.dense, CONTEXT_SPARSE, point.around.sparse))
+    for dense_name, dense, sparse_name, sparse in named:
+        if dense is not None:
+            written[dense_name] = dense.tolist()
+        if sparse.indices:
+            written[sparse_name] = models.SparseVector(
+                indices=list(sparse.indices), values=list(sparse.values)
+            )
     return written
 
 
@@ -62,20 +75,55 @@ def read_vectors(found: Any) -> StoredVectors:  # noqa: ANN401  one of many shap
     )
 
 
-def lane_request(lane: Lane, narrowed: models.Filter) -> models.QueryRequest:
+class Narrow(Protocol):
+    """Builds the filter of a lane: the bound tenant and conditions, narrowed further."""
+
+    def __call__(self, *, parents: Sequence[str] | None, ids: Sequence[str] | None) -> models.Filter:
+        """Return the filter."""
+
+
+def lane_request(lane: Lane, narrow: Narrow) -> models.QueryRequest:
     """Return the request for one ranked list.
 
     Raises:
         ValueError: the lane has neither a dense nor a sparse vector.
     """
-    query: Any
-    if lane.dense is not None:
-        query, using = lane.dense.tolist(), DENSE
-    elif lane.sparse is not None:
-        query = models.SparseVector(indices=list(lane.sparse.indices), values=list(lane.sparse.values))
-        using = SPARSE
-    else:
-        raise ValueError("a lane needs a dense or a sparse vector")
+    query, using = _asked(lane)
+    prefetch = [_prefetch(inner, narrow) for inner in lane.among if _is_asked(inner)]
     return models.QueryRequest(
-        query=query, using=using, filter=narrowed, limit=lane.limit, with_payload=["body"]
+        query=query,
+        using=using,
+        prefetch=prefetch or None,
+        filter=narrow(parents=lane.parents, ids=lane.ids),
+        limit=lane.limit,
+        with_payload=_CARRIED[lane.carry],
+    )
+
+
+_CARRIED: dict[Carry, list[str] | bool] = {
+    Carry.ITEM: ["body"],
+    Carry.TRAITS: ["traits"],
+    Carry.BOTH: ["traits", "body"],
+    Carry.NOTHING: False,
+}
+
+
+def _is_asked(lane: Lane) -> bool:
+    # A question without a single word matches nothing; servers refuse it.
+    return lane.sparse is None or bool(lane.sparse.indices)
+
+
+def _asked(lane: Lane) -> tuple[Any, str]:
+    if lane.dense is not None:
+        return lane.dense.tolist(), CONTEXT_DENSE if lane.context else DENSE
+    if lane.sparse is not None:
+        terms = models.SparseVector(indices=list(lane.sparse.indices), values=list(lane.sparse.values))
+        return terms, CONTEXT_SPARSE if lane.context else SPARSE
+    raise ValueError("a lane needs a dense or a sparse vector")
+
+
+def _prefetch(lane: Lane, narrow: Narrow) -> models.Prefetch:
+    query, using = _asked(lane)
+    return models.Prefetch(
+        query=query, using=using, filter=narrow(parents=lane.parents, ids=lane.ids), limit=lane.limit
     )

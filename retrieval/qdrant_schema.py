@@ -13,6 +13,12 @@ from retrieval.tokenizer import TOKENIZER_VERSION
 
 DENSE = "dense"
 SPARSE = "sparse"
+# The same two of a fact's surroundings; episodes go without.
+CONTEXT_DENSE = "context"
+CONTEXT_SPARSE = "context_terms"
+
+# Changes when points written before lack something that searches need.
+_LAYOUT = "2"
 
 _KEYWORDS = (
     "user_id", "group_id", "session_id", "document_id", "language", "participants", "topics", "source_name",
@@ -40,7 +46,7 @@ INDEXES: dict[Collection, dict[str, Index]] = {
 
 def real_name(collection: Collection, fingerprint: str, dimension: int) -> str:
     """Return the collection's own name; it differs wherever stored vectors could not be compared."""
-    made_by = f"{fingerprint}|{dimension}|{TOKENIZER_VERSION}"
+    made_by = f"{fingerprint}|{dimension}|{TOKENIZER_VERSION}|{_LAYOUT}"
     return f"{collection}_{sha256(made_by.encode()).hexdigest()[:12]}"
 
 
@@ -50,8 +56,14 @@ def create_missing(client: QdrantClient, collection: Collection, name: str, dime
         try:
             client.create_collection(
                 name,
-                vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)},
-                sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                vectors_config={
+                    field: models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+                    for field in (DENSE, CONTEXT_DENSE)
+                },
+                sparse_vectors_config={
+                    field: models.SparseVectorParams(modifier=models.Modifier.IDF)
+                    for field in (SPARSE, CONTEXT_SPARSE)
+                },
             )
         except (UnexpectedResponse, ValueError):
             # Another process was faster; anything else is a real failure.

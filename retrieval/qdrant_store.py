@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from qdrant_client import QdrantClient, models
 
 from retrieval.filters import FilterExpr
 from retrieval.model import IndexedEpisode, IndexedFact
-from retrieval.protocols import Collection, Lane, Scored, SparseVector, StoredVectors, Vector
+from retrieval.protocols import Collection, Lane, Scored, SparseVector, StoredVectors, Surroundings, Vector
 from retrieval.qdrant_connection import store_errors
 from retrieval.qdrant_filter import bound_filter
-from retrieval.qdrant_payload import episode_payload, fact_payload, read_item
+from retrieval.qdrant_payload import episode_payload, fact_payload, read_carried, read_item
 from retrieval.qdrant_points import StorePoint, batches, lane_request, read_vectors
 from retrieval.qdrant_schema import alias_targets, create_missing, point_aliases, real_name
+from retrieval.surroundings import alone
 
 _PAGE = 1000
 
@@ -67,12 +69,17 @@ class QdrantStore:
         self._put(Collection.EPISODES, points)
 
     def put_facts(
-        self, items: Sequence[IndexedFact], dense: Sequence[Vector | None], sparse: Sequence[SparseVector]
+        self,
+        items: Sequence[IndexedFact],
+        dense: Sequence[Vector | None],
+        sparse: Sequence[SparseVector],
+        around: Sequence[Surroundings] = (),
     ) -> None:
         """Insert or overwrite facts by id; a None vector stores the item without a dense one."""
+        beside = around or [alone(*own) for own in zip(items, dense, sparse, strict=True)]
         points = (
-            StorePoint(item.fact.id, fact_payload(item), vector, terms)
-            for item, vector, terms in zip(items, dense, sparse, strict=True)
+            StorePoint(item.fact.id, fact_payload(item, context.traits), vector, terms, context)
+            for item, vector, terms, context in zip(items, dense, sparse, beside, strict=True)
         )
         self._put(Collection.FACTS, points)
 
@@ -86,9 +93,7 @@ class QdrantStore:
         """
         # A question without a single word matches nothing; servers refuse it.
         asked = [at for at, lane in enumerate(lanes) if lane.sparse is None or lane.sparse.indices]
-        requests = [
-            lane_request(lanes[at], bound_filter(tenant, where, parents=lanes[at].parents)) for at in asked
-        ]
+        requests = [lane_request(lanes[at], partial(bound_filter, tenant, where)) for at in asked]
         found: list[list[Scored]] = [[] for _ in lanes]
         if not requests:
             return found
@@ -96,7 +101,7 @@ class QdrantStore:
             answers = self._client.query_batch_points(self._names[collection], requests)
         for at, answer in zip(asked, answers, strict=True):
             hits = (
-                Scored(str(point.id), point.score, read_item(collection, point.payload or {}))
+                Scored(str(point.id), point.score, collection, *read_carried(point.payload or {}))
                 for point in answer.points
             )
             found[at] = sorted(hits, key=lambda hit: (-hit.score, hit.id))

@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workers.model import State
+
 
 class AcceptedDocument(BaseModel):
     """One file of an upload: accepted with an id, or refused with a reason."""
@@ -40,6 +42,7 @@ class DocumentOut(BaseModel):
     session_id: str | None
     metadata: dict[str, Any]
     status: str
+    running: bool = Field(description="a worker is on it now; false while it waits")
     stage_done: int
     stage_total: int | None
     elements: int
@@ -67,7 +70,7 @@ class DocumentListQuery(PageQuery):
 
     user_id: str | None = None
     group_id: str | None = None
-    status: str | None = None
+    status: State | None = None
 
 
 class DocumentPage(BaseModel):
@@ -93,6 +96,8 @@ class BatchResponse(BaseModel):
     done: bool
     total: int
     finished: int
+    waiting: int
+    running: int
     counts: dict[str, int]
     documents: list[dict[str, Any]]
 
@@ -102,3 +107,4 @@ class DeletedResponse(BaseModel):
 
     document_id: str
     status: str
+    documents: int = Field(description="how many go: this one and those found inside it")

@@ -49,7 +49,7 @@ class Instance:
         while time.monotonic() < deadline:
             running = self.home.server()
             if running and running.launcher.pid == self.process.pid and is_ready(running.url):
-                return Client(Address(running.url, self.home.secrets().api_key))
+                return Client(Address(running.url, self.home.api_key()))
             assert self.process.poll() is None, self.logs()
             time.sleep(0.1)
         raise AssertionError(f"not ready:\n{self.logs()}")
@@ -57,7 +57,8 @@ class Instance:
     def logs(self) -> str:
         """Return the end of every log, for a failing test."""
         return "\n".join(
-            f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.home.logs.glob("*.log"))
+            f"== {path.name}\n{path.read_text(errors='replace')[-3000:]}"
+            for path in sorted(self.home.logs.glob("*.log"))
         )
 
     def run(self, *args: str, timeout_s: float = 300.0) -> subprocess.CompletedProcess[str]:
@@ -83,7 +84,12 @@ class Instance:
         assert running is not None
         assert self.process is not None
         family = [self.process.pid, *(child.pid for child in running.children)]
-        processes = [p for pid in family if psutil.pid_exists(pid) for p in (psutil.Process(pid), *psutil.Process(pid).children(True))]
+        processes = [
+            p
+            for pid in family
+            if psutil.pid_exists(pid)
+            for p in (psutil.Process(pid), *psutil.Process(pid).children(True))
+        ]
         for process in processes:
             try:
                 process.kill()
@@ -105,10 +111,8 @@ class Instance:
 
 def wait_done(client: Client, batch_id: str, timeout_s: float = 240.0) -> dict[str, Any]:
     """Return the state of a batch once it is done."""
-    state: dict[str, Any] = {}
-    for state in client.follow(batch_id, timeout_s):
-        pass
-    return state
+    *_, last = client.follow(batch_id, timeout_s)
+    return last
 
 
 def ask(client: Client, query: str, user: str, **more: Any) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def test_everything_is_written_in_batches_and_progress_is_told(
     source = [extraction(at, *(f"fact {at}.{number}" for number in range(4))) for at in range(3)]
     report = index_document(store, embedder, DOCUMENT, iter(source), batch=4, on_progress=told.append)
     assert report == IndexReport(episodes=3, facts=12, embedded=15)
-    assert told == [4, 8, 12, 15]
+    assert told == [5, 10, 15]
     assert max(len(batch) for batch in embedder.batches) == 4
     assert store.count(EPISODES, "t1", "doc-1") == 3
     assert store.count(FACTS, "t1", "doc-1") == 12

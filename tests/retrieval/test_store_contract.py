@@ -14,11 +14,12 @@ from retrieval.embedders.fake import HashEmbedder
 from retrieval.errors import InvalidQuery
 from retrieval.filters import AllOf, AnyOf, Compare, FilterExpr, NotOf
 from retrieval.model import IndexedEpisode, IndexedFact
-from retrieval.protocols import Collection, Lane, SparseVector, Vector
+from retrieval.protocols import Carry, Collection, Lane, SparseVector, Surroundings, Vector
 from retrieval.qdrant_connection import connect
 from retrieval.qdrant_schema import real_name
 from retrieval.qdrant_store import QdrantStore
 from retrieval.sparse import encode_document, encode_query
+from retrieval.traits import fact_traits
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner
 from tests.retrieval.store_process import StoreProcess
 
@@ -301,3 +302,41 @@ def test_ids_and_delete_by_id_over_many_pages(store: QdrantStore) -> None:
     store.delete(FACTS, "t1", ids[:1500])
     assert set(store.ids(FACTS, "t1", "doc-1")) == set(ids[1500:])
     assert store.count(FACTS, "t1", "doc-1") == 600
+
+
+def test_lanes_over_surroundings_by_ids_and_among_others(store: QdrantStore) -> None:
+    facts = [
+        a_fact(episode=at // 2, position=at, text=text)
+        for at, text in enumerate(("apple", "pear", "fig", "plum"))
+    ]
+    texts = [item.fact.text for item in facts]
+    around = [
+        Surroundings(dense(other), sparse(other), fact_traits(item.fact, day(1), "why?"))
+        for item, other in zip(facts, ("kiwi", "lime", "date", "nut"), strict=True)
+    ]
+    store.put_facts(facts, [dense(text) for text in texts], [sparse(text) for text in texts], around)
+    lanes = [
+        Lane(limit=1, dense=dense("lime"), context=True, carry=Carry.TRAITS),
+        Lane(limit=1, sparse=encode_query("nut"), context=True, carry=Carry.NOTHING),
+        Lane(limit=9, dense=dense("fig"), ids=(facts[0].fact.id,), parents=(facts[2].fact.episode_id,)),
+        Lane(limit=9, dense=dense("fig"), ids=(facts[0].fact.id,)),
+        Lane(limit=9, sparse=encode_query("pear fig"), among=(Lane(limit=1, dense=dense("fig")),)),
+        Lane(
+            limit=9,
+            dense=dense("fig"),
+            carry=Carry.BOTH,
+            among=(
+                Lane(limit=1, sparse=encode_query("plum")),
+                Lane(limit=1, sparse=encode_query("")),
+            ),
+        ),
+    ]
+    met, bare, either, one, rescored, both = store.search(FACTS, "t1", ANYTHING, lanes)
+    assert [(hit.id, hit.traits, hit.body) for hit in met] == [(facts[1].fact.id, around[1].traits, None)]
+    assert [(hit.id, hit.traits) for hit in bare] == [(facts[3].fact.id, None)]
+    with pytest.raises(ValueError, match="did not carry"):
+        assert bare[0].item
+    assert {hit.id for hit in either} == {facts[at].fact.id for at in (0, 2, 3)}
+    assert [hit.id for hit in one] == [facts[0].fact.id]
+    assert [hit.id for hit in rescored] == [facts[2].fact.id]
+    assert [(hit.item, hit.traits) for hit in both] == [(facts[3], around[3].traits)]

@@ -220,7 +220,9 @@ def contract() -> None:
     )
     document.add_heading("Service levels", 1)
     document.add_paragraph("Northlight guarantees an availability of 99.9 percent per calendar month.")
-    document.add_paragraph("Below 99.5 percent the customer receives a credit of 20 percent of the monthly fee.")
+    document.add_paragraph(
+        "Below 99.5 percent the customer receives a credit of 20 percent of the monthly fee."
+    )
     rows = (("Item", "Monthly fee"), ("Platform, 38 seats", "EUR 1,520"), ("Premium support", "EUR 450"))
     grid = document.add_table(rows=0, cols=2)
     for left, right in rows:
@@ -235,7 +237,9 @@ def contract_zh() -> None:
     document.core_properties.created = datetime(2026, 3, 5, 10, 0)
     document.add_heading("采购合同补充协议", 0)
     document.add_heading("交付与验收", 1)
-    document.add_paragraph("乙方应于2026年5月15日前交付全部二十台服务器。逾期交付的，每日按合同总额的千分之三支付违约金。")
+    document.add_paragraph(
+        "乙方应于2026年5月15日前交付全部二十台服务器。逾期交付的，每日按合同总额的千分之三支付违约金。"
+    )
     document.add_heading("质保", 1)
     document.add_paragraph("质保期为验收合格之日起三年，故障响应时间不超过四小时。")
     document.save(str(FOLDER / "采购合同补充协议.docx"))
@@ -279,15 +283,15 @@ def roadmap() -> None:
     first.placeholders[1].text = "Northlight, spring 2026"
     second = deck.slides.add_slide(deck.slide_layouts[1])
     second.shapes.title.text = "Dates"
-    second.placeholders[1].text = (
-        "Feature freeze: May 29\nSecurity review: June 15 to 26\nGeneral availability: July 14"
-    )
+    second.placeholders[
+        1
+    ].text = "Feature freeze: May 29\nSecurity review: June 15 to 26\nGeneral availability: July 14"
     second.notes_slide.notes_text_frame.text = "Say clearly that the old date, June 30, is gone."
     third = deck.slides.add_slide(deck.slide_layouts[1])
     third.shapes.title.text = "Risks"
-    third.placeholders[1].text = (
-        "The SMS provider has not signed yet\nOnly one engineer knows the billing module"
-    )
+    third.placeholders[
+        1
+    ].text = "The SMS provider has not signed yet\nOnly one engineer knows the billing module"
     deck.save(str(FOLDER / "roadmap.pptx"))
 
 
