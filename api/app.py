@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from apiflask import APIFlask
 from flask import Response, g, request
+from flask.json.provider import DefaultJSONProvider
+from workers.services import Services
 
 from api import errors
 from api.auth import Principal
 from api.parts import ApiState
 from api.routes import batches, contents, documents, health, search
-from workers.services import Services
 from workers.settings import Settings
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._:-]{1,128}$")
@@ -47,8 +48,9 @@ def create_app(services: Services, settings: Settings, authenticate: Authenticat
         DESCRIPTION="Layered memory for documents and conversations.",
         OPENAPI_VERSION="3.1.0",
     )
-    app.json.sort_keys = False  # type: ignore[attr-defined]  DefaultJSONProvider has it
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    assert isinstance(app.json, DefaultJSONProvider)
+    app.json.sort_keys = False
+    app.json.ensure_ascii = False
     app.security_schemes = {"bearer": {"type": "http", "scheme": "bearer"}}
     app.extensions["strata"] = ApiState(services, settings)
     app.extensions["strata_authenticate"] = authenticate
@@ -56,7 +58,11 @@ def create_app(services: Services, settings: Settings, authenticate: Authenticat
     app.after_request(_stamp_response)
     errors.register(app)
     for blueprint in (
-        documents.blueprint, contents.blueprint, batches.blueprint, search.blueprint, health.blueprint
+        documents.blueprint,
+        contents.blueprint,
+        batches.blueprint,
+        search.blueprint,
+        health.blueprint,
     ):
         app.register_blueprint(blueprint)
     return app

@@ -4,8 +4,6 @@
     └── ApiError
         ├── Unauthorized        401
         ├── Forbidden           403
-        ├── NotFound            404
-        ├── Conflict            409
         └── BadRequest          422
 
 One table maps error classes to HTTP statuses; routes raise and never catch.
@@ -17,11 +15,12 @@ from http import HTTPStatus
 
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
-from flask import Response, current_app, g, request
+from flask import Response, current_app, g, jsonify, request
 from werkzeug.exceptions import HTTPException
 
 from ingest.errors import FileTooLarge, IngestError, StrataError, TransientError, UnsupportedFile
 from retrieval.errors import FingerprintMismatch, InvalidQuery
+from workers.errors import BadCursor, KeyInFlight, KeyReused, NotFound, StateConflict
 
 
 class ApiError(StrataError):
@@ -44,20 +43,6 @@ class Forbidden(ApiError):
     advice = "Use a key with the needed scope, or one bound to this user."
 
 
-class NotFound(ApiError):
-    """There is nothing with this id."""
-
-    code = "not_found"
-    advice = "Check the id; it may have been deleted, or belong to another tenant."
-
-
-class Conflict(ApiError):
-    """The request does not fit the present state."""
-
-    code = "conflict"
-    advice = "Read the current state and decide anew."
-
-
 class BadRequest(ApiError):
     """The request is not understood."""
 
@@ -69,11 +54,14 @@ STATUS: dict[type[StrataError], int] = {
     Unauthorized: 401,
     Forbidden: 403,
     NotFound: 404,
-    Conflict: 409,
+    StateConflict: 409,
+    KeyInFlight: 409,
     FingerprintMismatch: 409,
     FileTooLarge: 413,
     UnsupportedFile: 415,
     BadRequest: 422,
+    BadCursor: 422,
+    KeyReused: 422,
     InvalidQuery: 422,
     IngestError: 422,
     TransientError: 503,
@@ -107,7 +95,7 @@ def problem(
         body["next_step"] = next_step
     if errors:
         body["errors"] = errors
-    response = current_app.json.response(body)
+    response = jsonify(body)
     response.status_code = status
     response.content_type = "application/problem+json"
     response.headers.update(headers or {})
@@ -139,7 +127,10 @@ def _from_validation(error: HTTPError) -> Response:
 def _from_http(error: HTTPException) -> Response:
     status = error.code or 500
     codes = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 400: "bad_request"}
-    advice = {404: "See /docs for every path.", 413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES."}
+    advice = {
+        404: "See /docs for every path.",
+        413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES.",
+    }
     return problem(status, codes.get(status, "http_error"), error.description or "", advice.get(status))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workers.services import Services
+
 from workers.settings import Settings
 
 

@@ -55,12 +55,10 @@ def decode_text(data: bytes, declared: str | None = None) -> tuple[str, str]:
 
 def find_encoding(data: bytes, declared: str | None = None) -> str:
     """Return the name of the encoding of some bytes; ``codec_of`` it decodes them."""
-    for bom, name in _BOMS:
-        if data.startswith(bom):
-            return name
     label = known_label(declared)
-    if label and _agrees(data, label):
-        return label
+    marked = _by_mark(data)
+    if marked or (label and _agrees(data, label)):
+        return marked or str(label)
     found = _by_zeros(data) or _by_escapes(data) or ("utf-8" if _is_utf8(data) else None)
     if found:
         return found
@@ -85,9 +83,9 @@ def find_file_encoding(path: Path) -> str:
         if size <= _WHOLE_BYTES:
             return find_encoding(stream.read())
         head = stream.read(_WINDOW_BYTES)
-        marked = next((name for bom, name in _BOMS if head.startswith(bom)), None) or _by_zeros(head)
-        if marked:
-            return marked
+        wide = wide_encoding(head)
+        if wide:
+            return wide
         stream.seek(0)
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
@@ -102,6 +100,11 @@ def find_file_encoding(path: Path) -> str:
             stream.readline(_WINDOW_BYTES)  # start at a line so that no character is cut in half
             windows.append(stream.read(_WINDOW_BYTES).rpartition(b"\n")[0])
         return find_encoding(b"\n".join(windows))
+
+
+def wide_encoding(data: bytes) -> str | None:
+    """Return the encoding a mark or the zero bytes of UTF-16 and UTF-32 tell, None without either."""
+    return _by_mark(data) or _by_zeros(data[: len(data) // 4 * 4])
 
 
 def errors_of(encoding: str) -> str:
@@ -132,6 +135,10 @@ def _agrees(data: bytes, label: str) -> bool:
     # Bytes that happen to be UTF-8 are: single-byte labels accept any bytes and prove nothing.
     one_byte = len("é".encode(codec, "replace")) == 1 and len("中".encode(codec, "replace")) == 1
     return not (one_byte and not data.isascii() and _is_utf8(data, strict=True))
+
+
+def _by_mark(data: bytes) -> str | None:
+    return next((name for mark, name in _BOMS if data.startswith(mark)), None)
 
 
 def _by_zeros(data: bytes) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingest.artifacts import write_jsonl
 from ingest.context import ParseContext
-from ingest.detect import detect
+from ingest.detect import Detected
 from ingest.errors import EmptyFile, FileTooLarge, NoTextFound, UnsupportedFile
 from ingest.formats import by_media_type, load_parser
 from ingest.limits import ParseLimits
@@ -34,18 +34,27 @@ def parse_in_process(context: ParseContext) -> Iterator[Element]:
             position += 1
 
 
-def read_file(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> ParseOutcome:
-    """Find out what a file is, read it and write its elements and children below ``out_dir``.
+def check_size(path: Path, limits: ParseLimits) -> None:
+    """Refuse a file without a byte or with too many.
 
     Raises:
-        IngestError: the file is empty, too large, of a type that is not read, damaged or without text.
+        EmptyFile: it has no byte.
+        FileTooLarge: it has more bytes than ``limits.max_file_bytes``.
     """
     size = path.stat().st_size
     if not size:
         raise EmptyFile
     if size > limits.max_file_bytes:
         raise FileTooLarge(f"The file has {size} bytes; PARSE_MAX_FILE_BYTES allows {limits.max_file_bytes}.")
-    found = detect(path, name, limits)
+
+
+def read_as(found: Detected, path: Path, name: str, limits: ParseLimits, out_dir: Path) -> ParseOutcome:
+    """Read a file as the type it was found to be and write its elements and children below ``out_dir``.
+
+    Raises:
+        NoTextFound: it was read and holds neither text nor files.
+        IngestError: whatever the parser of its type raises.
+    """
     child_dir = out_dir / CHILDREN
     child_dir.mkdir(parents=True, exist_ok=True)
     context = ParseContext(path, name, found.media_type, limits, child_dir, warnings=list(found.warnings))

@@ -30,7 +30,7 @@ class ServerError(StrataError):
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(str(body.get("detail") or body.get("title")), next_step=body.get("next_step"))
-        self.code = str(body.get("code", "http_error"))  # type: ignore[misc]  the server's own code
+        self.code = str(body.get("code", "http_error"))
 
 
 class LocalFile(NamedTuple):
@@ -55,7 +55,7 @@ def find_server(settings: Settings, environ: Mapping[str, str]) -> Address | Non
     running = home.server()
     if running is None:
         return None
-    return Address(running.url, environ.get("STRATA_API_KEY") or home.secrets().api_key)
+    return Address(running.url, environ.get("STRATA_API_KEY") or home.api_key())
 
 
 class Client:
@@ -78,7 +78,9 @@ class Client:
             raise ServerError(response.json() if is_json else {"detail": response.text[:500]})
         return response.json() if response.content else None
 
-    def upload(self, files: Sequence[LocalFile], owner: Mapping[str, str], batch_id: str | None) -> dict[str, Any]:
+    def upload(
+        self, files: Sequence[LocalFile], owner: Mapping[str, str], batch_id: str | None
+    ) -> dict[str, Any]:
         """Hand in files as one request; ``batch_id`` adds them to a batch that exists."""
         data = {**owner, **({"batch_id": batch_id} if batch_id else {})}
         with ExitStack() as stack:

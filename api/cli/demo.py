@@ -42,7 +42,7 @@ def demo(context: Context) -> None:
         body = {"query": question, "top_k": 3, "filters": {"user_id": USER}}
         show_answer(client.call("POST", "/api/v1/memories/search", json=body))
     out.print(f"\nThat took {time.monotonic() - started:.0f} s. Strata keeps running:", style="bold")
-    out.print(f"  ask more    strata search \"who is on call in April?\" --user {USER}")
+    out.print(f'  ask more    strata search "who is on call in April?" --user {USER}')
     out.print("  your files  strata ingest FOLDER --user YOU --wait")
     out.print(f"  the API     {client.url}/docs")
     out.print("  stop        make stop, or strata stop   (the command lives in .venv/bin)")

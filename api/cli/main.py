@@ -36,7 +36,16 @@ def main(context: click.Context) -> None:
     context.obj = Context(settings=Settings.from_env(environ), environ=environ)
 
 
-for command in (serve.serve, serve.stop, files.ingest, files.status, search.search, parse.parse, demo.demo, keys.keys):
+for command in (
+    serve.serve,
+    serve.stop,
+    files.ingest,
+    files.status,
+    search.search,
+    parse.parse,
+    demo.demo,
+    keys.keys,
+):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from ingest.render import as_text
 
 from api.cli.console import out, print_json
 from api.cli.state import Context
@@ -15,7 +16,6 @@ from ingest.errors import IngestError
 from ingest.limits import ParseLimits
 from ingest.model import Element
 from ingest.parse import ParseOutcome, parse_file
-from ingest.render import as_text
 
 
 class Parsed:
@@ -42,7 +42,11 @@ def parse_deep(path: Path, name: str, limits: ParseLimits, folder: Path, depth: 
     for index, child in enumerate(parsed.outcome.children if depth < limits.max_depth else ()):
         try:
             inner = parse_deep(
-                folder / "children" / child.stored_as, child.name, limits, folder / f"inner-{index:05d}", depth + 1
+                folder / "children" / child.stored_as,
+                child.name,
+                limits,
+                folder / f"inner-{index:05d}",
+                depth + 1,
             )
         except IngestError as error:
             click.echo(f"{child.name}: {error.code}: {error.detail}", err=True)

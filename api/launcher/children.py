@@ -89,7 +89,7 @@ class Child:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509  the launcher runs no threads
+                preexec_fn=_die_with_parent,
             )
         self.started = time.monotonic()
 
@@ -111,7 +111,9 @@ class Child:
         if self.process is not None:
             log.warning("%s ended with %s; starting it again", self.spec.name, self.process.returncode)
             end_group(self.process.pid, 0.0)  # what its death left behind must not work on beside the new one
-            self.pause_s = _FIRST_PAUSE_S if now - self.started > _STABLE_S else min(self.pause_s * 2, _LONGEST_PAUSE_S)
+            self.pause_s = (
+                _FIRST_PAUSE_S if now - self.started > _STABLE_S else min(self.pause_s * 2, _LONGEST_PAUSE_S)
+            )
             self.not_before = now + self.pause_s - _FIRST_PAUSE_S
             self.process = None
         if now < self.not_before:

@@ -57,8 +57,9 @@ def _broker(home: Home, env: dict[str, str]) -> ChildSpec:
 
 def _worker(settings: Settings, env: dict[str, str]) -> ChildSpec:
     command = (
-        sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--loglevel", settings.strata_log_level,
-        "--concurrency", str(settings.worker_concurrency), "--without-gossip", "--without-mingle",
+        sys.executable, "-m", "celery", "-A", "workers.app", "worker",
+        "--loglevel", settings.strata_log_level, "--concurrency", str(settings.worker_concurrency),
+        "--without-gossip", "--without-mingle",
         "-Q", "parse,extract,index,delete,maintenance",
     )  # fmt: skip
     return ChildSpec("worker", command, dict(env), stop_s=30.0)
@@ -83,5 +84,5 @@ def plan(settings: Settings, home: Home, environ: Mapping[str, str]) -> Plan:
         children.append(_broker(home, env))
     port = settings.strata_port or free_port()
     children += [_worker(settings, env), _api(settings, env, port)]
-    host = LOOPBACK if settings.strata_host in ("0.0.0.0", "::") else settings.strata_host  # noqa: S104
+    host = LOOPBACK if settings.strata_host in ("0.0.0.0", "::") else settings.strata_host
     return Plan(tuple(children), env, f"http://{host}:{port}")

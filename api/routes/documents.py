@@ -10,7 +10,7 @@ from flask import Response, jsonify, request, url_for
 from pydantic import JsonValue, ValidationError
 
 from api.auth import Scope, owner_for, require
-from api.errors import BadRequest, Forbidden, NotFound
+from api.errors import BadRequest, Forbidden
 from api.routes.current import services, settings
 from api.schemas.documents import (
     DeletedResponse,
@@ -21,6 +21,8 @@ from api.schemas.documents import (
 )
 from api.uploads import Intake, incoming, take
 from ingest.model import Owner
+from workers.errors import NotFound
+from workers.ledger.listing import DocumentFilter
 from workers.model import DocumentRecord, State
 
 blueprint = APIBlueprint("documents", __name__, url_prefix="/api/v1/documents")
@@ -130,10 +132,12 @@ def listing(asked: DocumentListQuery) -> DocumentPage:
     for bound, named in ((caller.user_id, asked.user_id), (caller.group_id, asked.group_id)):
         if bound and named and bound != named:
             raise Forbidden("This key is bound to another owner.")
-    page = services().ledger.documents_page(
-        caller.tenant, user_id=asked.user_id or caller.user_id, group_id=asked.group_id or caller.group_id,
-        state=asked.status, cursor=asked.cursor, limit=asked.limit,
-    )  # fmt: skip
+    narrow = DocumentFilter(
+        user_id=asked.user_id or caller.user_id,
+        group_id=asked.group_id or caller.group_id,
+        states=(asked.status,) if asked.status else (),
+    )
+    page = services().ledger.listing.page(caller.tenant, narrow, asked.limit, asked.cursor)
     documents = [document_out(record) for record in page.documents]
     return DocumentPage(documents=documents, cursor=page.next_cursor, has_more=page.next_cursor is not None)
 
@@ -148,7 +152,7 @@ def visible(document_id: str, scope: Scope = Scope.READ) -> DocumentRecord:
     record = services().ledger.documents.get(caller.tenant, document_id)
     for bound, has in ((caller.user_id, record.owner.user_id), (caller.group_id, record.owner.group_id)):
         if bound is not None and bound != has:
-            raise NotFound
+            raise NotFound("There is no such document.")
     return record
 
 
@@ -162,7 +166,9 @@ def show(document_id: str) -> DocumentOut:
 
 @blueprint.post("/<document_id>/retry")
 @blueprint.output(DocumentOut, status_code=202)
-@blueprint.doc(summary="Run a failed or cancelled document again", security="bearer", responses=[401, 404, 409])
+@blueprint.doc(
+    summary="Run a failed or cancelled document again", security="bearer", responses=[401, 404, 409]
+)
 def retry(document_id: str) -> DocumentOut:
     """Run a document again; what was done already is kept."""
     record = visible(document_id, Scope.WRITE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint
-from flask import Response
 
 from api.auth import Scope, require
 from api.routes.current import services

@@ -171,7 +171,11 @@ class SearchResponse(BaseModel):
         for key in ("degraded", "trace"):
             if body[key] is None:
                 del body[key]
-        for hit in [*body["episodes"], *body["facts"], *(f for e in body["episodes"] for f in e["atomic_facts"])]:
+        for hit in [
+            *body["episodes"],
+            *body["facts"],
+            *(f for e in body["episodes"] for f in e["atomic_facts"]),
+        ]:
             if hit["trace"] is None:
                 del hit["trace"]
         return body
