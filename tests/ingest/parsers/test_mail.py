@@ -254,13 +254,12 @@ def test_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, s
 @pytest.mark.parametrize(
     "unit",
     ["To: a@b\n", "To: =?a?b?c?=", "=?a?q?", " =?a?q?b?=", "<a@b>,", "\"", "(", "\\", "Content-Type: ",
-     "; a=b", ";", '"; ', "Subject: x\n\n--b\n", "On x 1\n", "> ", "From: x\nSent: y\nTo: z\n\n", "begin 644 a\nM\n",
-     "\nend",
-     "-- \n", "Content-Type: multipart/mixed; boundary=b\n\n--b\n", " \t", "\r", "filename*1=a;"],
+     "; a=b", ";", '"; ', "Subject: x\n\n--b\n", "On x 1\n", "> ", "From: x\nSent: y\nTo: z\n\n",
+     "begin 644 a\nM\n", "\nend", "-- \n", "Content-Type: multipart/mixed; boundary=b\n\n--b\n", " \t", "\r", "filename*1=a;"],
 )  # fmt: skip
 @pytest.mark.parametrize("head", ["To: ", "Content-Type: multipart/mixed; boundary=", "Subject: x\n\n", ""])
 def test_time_grows_with_length_only(tmp_path: Path, head: str, unit: str) -> None:
     start = time.perf_counter()
     with contextlib.suppress(IngestError):
-        read(tmp_path, head + unit * 20_000)
-    assert time.perf_counter() - start < 10
+        read(tmp_path, head + unit * 8_000)
+    assert time.perf_counter() - start < 5
