@@ -100,11 +100,10 @@ def build_services(settings: Settings) -> Services:
     Raises:
         SettingsError: a setting names a part that cannot be built.
     """
-    from retrieval.search import Searcher
-
     from extract.segments import split_segments
     from ingest.parse import parse_file
     from retrieval.qdrant_store import QdrantStore
+    from retrieval.search import Searcher
 
     ledger = open_ledger(settings)
     embedder: Embedder = _load(EMBEDDERS, "EMBEDDER", settings.embedder)()
