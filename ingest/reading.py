@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingest.artifacts import write_jsonl
-from ingest.context import ParseContext
+from ingest.context import ParseContext, Piece
+from ingest.cutting import in_parts
 from ingest.detect import Detected
 from ingest.errors import EmptyFile, FileTooLarge, NoTextFound, UnsupportedFile
 from ingest.formats import by_media_type, load_parser
@@ -16,10 +17,14 @@ from ingest.outcome import ParseOutcome
 
 ELEMENTS = "elements.jsonl"
 CHILDREN = "children"
+ELEMENT_CHARS = 8_000
 
 
 def parse_in_process(context: ParseContext) -> Iterator[Element]:
-    """Yield the numbered elements of a file whose media type is known. Pieces without text are left out.
+    """Yield the numbered elements of a file whose media type is known.
+
+    Pieces without text are left out; text of more than 8,000 characters comes in parts, because an episode
+    is made of whole elements.
 
     Raises:
         IngestError: whatever the parser of its type raises.
@@ -29,9 +34,19 @@ def parse_in_process(context: ParseContext) -> Iterator[Element]:
         raise UnsupportedFile(f"Files of type {context.media_type} are not read.")
     position = 0
     for piece in load_parser(row)(context):
-        if piece.text.strip():
-            yield Element(position=position, **piece._asdict())
+        for part in _parts(piece):
+            yield Element(position=position, **part._asdict())
             position += 1
+
+
+def _parts(piece: Piece) -> Iterator[Piece]:
+    """Yield a piece as it is, or in parts where its text is longer than an episode can hold."""
+    if len(piece.text) <= ELEMENT_CHARS or piece.cells:
+        if piece.text.strip():
+            yield piece
+        return
+    for number, text in enumerate(in_parts(piece.text, ELEMENT_CHARS), start=1):
+        yield piece._replace(text=text, metadata={**piece.metadata, "part": number})
 
 
 def check_size(path: Path, limits: ParseLimits) -> None:

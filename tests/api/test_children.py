@@ -15,7 +15,11 @@ import pytest
 from api.launcher.children import Child, ChildSpec, end_leftovers
 from api.launcher.home import Running
 
-SLEEPER = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); time.sleep(60)"
+SLEEPER = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+time.sleep(60)
+"""
 
 
 def until(condition: Callable[[], bool], patience_s: float = 10.0) -> None:
