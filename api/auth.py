@@ -6,8 +6,6 @@ a loopback address and only when told so.
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from enum import StrEnum
 
 from flask import current_app, g, request
@@ -15,8 +13,6 @@ from flask import current_app, g, request
 from api.errors import Forbidden, Unauthorized
 from ingest.anchors import Frozen
 from ingest.model import Owner
-
-KEY_PREFIX = "strata_"
 
 
 class Scope(StrEnum):
@@ -41,16 +37,6 @@ class Principal(Frozen):
     scope: Scope
     user_id: str | None = None
     group_id: str | None = None
-
-
-def new_key() -> str:
-    """Return a fresh key with 256 bits of randomness; only its hash is ever stored."""
-    return KEY_PREFIX + secrets.token_urlsafe(32)
-
-
-def key_hash(key: str) -> str:
-    """Return what the ledger stores of a key. A random key needs no slow hash."""
-    return hashlib.sha256(key.encode("utf-8")).hexdigest()
 
 
 def presented_key() -> str | None:

@@ -4,8 +4,6 @@
     └── ApiError
         ├── Unauthorized        401
         ├── Forbidden           403
-        ├── NotFound            404
-        ├── Conflict            409
         └── BadRequest          422
 
 One table maps error classes to HTTP statuses; routes raise and never catch.
@@ -22,6 +20,7 @@ from werkzeug.exceptions import HTTPException
 
 from ingest.errors import FileTooLarge, IngestError, StrataError, TransientError, UnsupportedFile
 from retrieval.errors import FingerprintMismatch, InvalidQuery
+from workers.errors import BadCursor, KeyInFlight, KeyReused, NotFound, StateConflict
 
 
 class ApiError(StrataError):
@@ -44,20 +43,6 @@ class Forbidden(ApiError):
     advice = "Use a key with the needed scope, or one bound to this user."
 
 
-class NotFound(ApiError):
-    """There is nothing with this id."""
-
-    code = "not_found"
-    advice = "Check the id; it may have been deleted, or belong to another tenant."
-
-
-class Conflict(ApiError):
-    """The request does not fit the present state."""
-
-    code = "conflict"
-    advice = "Read the current state and decide anew."
-
-
 class BadRequest(ApiError):
     """The request is not understood."""
 
@@ -69,11 +54,14 @@ STATUS: dict[type[StrataError], int] = {
     Unauthorized: 401,
     Forbidden: 403,
     NotFound: 404,
-    Conflict: 409,
+    StateConflict: 409,
+    KeyInFlight: 409,
     FingerprintMismatch: 409,
     FileTooLarge: 413,
     UnsupportedFile: 415,
     BadRequest: 422,
+    BadCursor: 422,
+    KeyReused: 422,
     InvalidQuery: 422,
     IngestError: 422,
     TransientError: 503,

@@ -10,14 +10,14 @@ from typing import IO, NamedTuple
 
 from pydantic import JsonValue
 from werkzeug.datastructures import FileStorage
-from workers.errors import BlobLeaving
-from workers.model import Accepted, ErrorRecord, Upload
 from workers.services import Services
 
 from api.schemas.documents import AcceptedDocument
 from ingest.errors import CorruptFile, EmptyFile, FileTooLarge, StrataError
 from ingest.limits import ParseLimits
 from ingest.model import Owner
+from workers.errors import BlobLeaving
+from workers.model import Accepted, ErrorRecord, Upload
 
 _MAX_NAME = 1024
 _STORE_TRIES = 5
@@ -43,7 +43,7 @@ class Intake(NamedTuple):
 
 
 def safe_name(name: str | None) -> str:
-    """Return a file name fit to be shown: no control characters, no empty or dotted path parts, bounded length."""
+    """Return a file name fit to be shown: printable, without empty or dotted parts, of bounded length."""
     text = "".join(char for char in (name or "") if char.isprintable()).replace("\\", "/")
     parts = [part.strip() for part in text.split("/") if part.strip() not in ("", ".", "..")]
     return "/".join(parts)[-_MAX_NAME:] or "unnamed"
@@ -70,13 +70,12 @@ def _members(name: str, stream: IO[bytes], limits: ParseLimits) -> Iterator[Inco
         total = sum(entry.file_size for entry in entries)
         packed = max(1, sum(entry.compress_size for entry in entries))
         if len(entries) > limits.max_members or total > limits.max_unpacked_bytes:
-            yield Incoming(name, "application/zip", None, FileTooLarge(
-                f"{name} holds more than {limits.max_members} files or {limits.max_unpacked_bytes} bytes."))  # fmt: skip
+            bound = f"{limits.max_members} files or {limits.max_unpacked_bytes} bytes"
+            yield Incoming(name, "application/zip", None, FileTooLarge(f"{name} holds more than {bound}."))
             return
         if total / packed > limits.max_unpack_ratio:
-            yield Incoming(
-                name, "application/zip", None, FileTooLarge(f"{name} unpacks to far more than its size.")
-            )
+            grows = FileTooLarge(f"{name} unpacks to far more than its size.")
+            yield Incoming(name, "application/zip", None, grows)
             return
         if not entries:
             yield Incoming(name, "application/zip", None, EmptyFile(f"{name} holds no files."))

@@ -1,4 +1,4 @@
-"""The web server's entry: ``gunicorn api.wsgi:app``. Reads the environment; nothing else in this room does."""
+"""The web server's entry: ``gunicorn api.wsgi:app``."""
 
 from __future__ import annotations
 

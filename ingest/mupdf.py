@@ -35,6 +35,9 @@ with _absent("pymupdf.layout", "pymupdf4llm"):
 PdfDocument: TypeAlias = Any
 PdfPage: TypeAlias = Any
 
+# What a damaged file may raise: PyMuPDF's own errors, MuPDF's errors, and errors of the glue between them.
+MUPDF_ERRORS: tuple[type[Exception], ...] = (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase)
+
 # MuPDF reports every oddity of a damaged file on stderr; what matters comes as an exception or a warning.
 pymupdf.TOOLS.mupdf_display_errors(False)
 pymupdf.TOOLS.mupdf_display_warnings(False)

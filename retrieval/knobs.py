@@ -28,6 +28,7 @@ class MragKnobs(Frozen):
         lr_weights: weights file for LR; None means the shipped one.
         alpha: share of the fact's own score in its final score.
         batch: episodes expanded per round.
+        expand: episodes of which all facts are scored, or twice ``top_k`` if that is more.
         facts_per_episode: facts scored per expanded episode.
         patience: rounds with facts but without a change before the loop stops.
     """
@@ -39,6 +40,7 @@ class MragKnobs(Frozen):
     lr_weights: Path | None = None
     alpha: float = Field(default=0.5, ge=0, le=1)
     batch: int = Field(default=8, ge=1, le=100)
+    expand: int = Field(default=24, ge=1, le=1000)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
 

@@ -21,16 +21,26 @@ CONTEXT_SPARSE = "context_terms"
 _LAYOUT = "2"
 
 _KEYWORDS = (
-    "user_id", "group_id", "session_id", "document_id", "episode_id", "language", "participants", "topics",
-    "source_name", "media_type", *(f"words.{field}" for field in WORD_FIELDS),
+    "user_id", "group_id", "session_id", "document_id", "language", "participants", "topics", "source_name",
+    "media_type", *(f"words.{field}" for field in WORD_FIELDS),
 )  # fmt: skip
-_TIMES = ("occurred_start", "occurred_end", "recorded_at", "valid_from", "valid_to")
-# Searches are exact up to the size at which HNSW pays; a graph per payload value would cost minutes to build.
-INDEXES: dict[str, models.PayloadSchemaType | models.KeywordIndexParams] = {
+Index = models.PayloadSchemaType | models.KeywordIndexParams
+_COMMON: dict[str, Index] = {
     "tenant": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
-    "superseded": models.PayloadSchemaType.BOOL,
     **dict.fromkeys(_KEYWORDS, models.PayloadSchemaType.KEYWORD),
-    **dict.fromkeys(_TIMES, models.PayloadSchemaType.DATETIME),
+    "occurred_start": models.PayloadSchemaType.DATETIME,
+    "recorded_at": models.PayloadSchemaType.DATETIME,
+}
+# Each index costs 0.1 s once, when an embedded store is first prepared; a missing one costs every search.
+INDEXES: dict[Collection, dict[str, Index]] = {
+    Collection.EPISODES: _COMMON,
+    Collection.FACTS: {
+        **_COMMON,
+        "episode_id": models.PayloadSchemaType.KEYWORD,
+        "superseded_by": models.PayloadSchemaType.KEYWORD,
+        "valid_from": models.PayloadSchemaType.DATETIME,
+        "valid_to": models.PayloadSchemaType.DATETIME,
+    },
 }
 
 
@@ -40,7 +50,7 @@ def real_name(collection: Collection, fingerprint: str, dimension: int) -> str:
     return f"{collection}_{sha256(made_by.encode()).hexdigest()[:12]}"
 
 
-def create_missing(client: QdrantClient, name: str, dimension: int) -> None:
+def create_missing(client: QdrantClient, collection: Collection, name: str, dimension: int) -> None:
     """Create a collection and those of its payload indexes that are missing. Safe to run side by side."""
     if not client.collection_exists(name):
         try:
@@ -62,7 +72,7 @@ def create_missing(client: QdrantClient, name: str, dimension: int) -> None:
     if in_memory(client):
         return
     present = client.get_collection(name).payload_schema
-    for field, schema in INDEXES.items():
+    for field, schema in INDEXES[collection].items():
         if field not in present:
             client.create_payload_index(name, field, field_schema=schema, wait=True)
 

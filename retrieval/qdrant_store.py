@@ -40,8 +40,8 @@ class QdrantStore:
     def prepare(self) -> None:
         """Create the collections, their payload indexes and aliases where they are missing."""
         with store_errors():
-            for name in self._names.values():
-                create_missing(self._client, name, self._dimension)
+            for kind, name in self._names.items():
+                create_missing(self._client, kind, name, self._dimension)
             known = alias_targets(self._client)
             missing = {str(kind): name for kind, name in self._names.items() if kind not in known}
             if missing:

@@ -30,7 +30,7 @@ class ServerError(StrataError):
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(str(body.get("detail") or body.get("title")), next_step=body.get("next_step"))
-        setattr(self, "code", str(body.get("code", "http_error")))  # the server's own code
+        self.code = str(body.get("code", "http_error"))
 
 
 class LocalFile(NamedTuple):
@@ -55,7 +55,7 @@ def find_server(settings: Settings, environ: Mapping[str, str]) -> Address | Non
     running = home.server()
     if running is None:
         return None
-    return Address(running.url, environ.get("STRATA_API_KEY") or home.secrets().api_key)
+    return Address(running.url, environ.get("STRATA_API_KEY") or home.api_key())
 
 
 class Client:

@@ -12,7 +12,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from api.cli.client import Client, LocalFile
+from api.cli.client import Client, LocalFile, ServerError
 from api.cli.console import Exit, err, out, print_json
 from api.cli.state import Context
 
@@ -101,9 +101,15 @@ def show_batch(state: dict[str, Any]) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def ingest(
-    context: Context, paths: tuple[Path, ...], user_id: str | None, group_id: str | None, session_id: str | None,
-    wait: bool, timeout: float | None, as_json: bool,
-) -> None:  # fmt: skip
+    context: Context,
+    paths: tuple[Path, ...],
+    user_id: str | None,
+    group_id: str | None,
+    session_id: str | None,
+    wait: bool,
+    timeout: float | None,
+    as_json: bool,
+) -> None:
     """Hand in files and folders.
 
     Exit codes: 0 all well, 1 error, 3 some files failed (with --wait).
@@ -132,6 +138,17 @@ def ingest(
         sys.exit(Exit.SOME_FAILED)
 
 
+def find_by_id(client: Client, ident: str) -> dict[str, Any]:
+    """Return the document, or else the batch, with this id."""
+    try:
+        found: dict[str, Any] = client.call("GET", f"/api/v1/documents/{ident}")
+    except ServerError as error:
+        if error.code != "not_found":
+            raise
+        found = client.call("GET", f"/api/v1/batches/{ident}")
+    return found
+
+
 @click.command()
 @click.argument("ident", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -139,15 +156,10 @@ def ingest(
 def status(context: Context, ident: str | None, as_json: bool) -> None:
     """Show a batch or a document by its id, or the server when none is given."""
     client = context.client()
-    if ident is None:
-        state = client.call("GET", "/api/v1/status")
-    elif ident.startswith("b"):
-        state = client.call("GET", f"/api/v1/batches/{ident}")
-    else:
-        state = client.call("GET", f"/api/v1/documents/{ident}")
+    state = client.call("GET", "/api/v1/status") if ident is None else find_by_id(client, ident)
     if as_json:
         print_json(state)
-    elif ident and ident.startswith("b"):
+    elif "batch_id" in state:
         show_batch(state)
     else:
         for key, value in state.items():

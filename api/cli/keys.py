@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from api.auth import Scope, key_hash, new_key
+from api.auth import Scope
 from api.cli.console import out, print_json
 from api.cli.state import Context
 from api.wiring import open_ledger
@@ -31,19 +31,19 @@ def create(
     context: Context, name: str, tenant: str, scope: str, user_id: str | None, group_id: str | None
 ) -> None:
     """Make a key called NAME and print it; it is shown this once and kept only as a hash."""
-    secret = new_key()
-    open_ledger(context.settings).keys.create(
-        key_hash(secret), name=name, tenant=tenant, user_id=user_id, group_id=group_id, scopes=(scope,)
+    secret, _ = open_ledger(context.settings).keys.create(
+        name, tenant, (scope,), user_id=user_id, group_id=group_id
     )
     out.print(secret, markup=False)
 
 
 @keys.command("list")
+@click.option("--tenant", default="default", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def list_keys(context: Context, as_json: bool) -> None:
+def list_keys(context: Context, tenant: str, as_json: bool) -> None:
     """List the keys, without their secrets."""
-    found = open_ledger(context.settings).keys.list()
+    found = open_ledger(context.settings).keys.list(tenant)
     if as_json:
         print_json([key.model_dump(mode="json") for key in found])
         return
@@ -57,8 +57,9 @@ def list_keys(context: Context, as_json: bool) -> None:
 
 @keys.command()
 @click.argument("key_id")
+@click.option("--tenant", default="default", show_default=True)
 @click.pass_obj
-def revoke(context: Context, key_id: str) -> None:
+def revoke(context: Context, key_id: str, tenant: str) -> None:
     """Make the key KEY_ID useless."""
-    open_ledger(context.settings).keys.revoke(key_id)
+    open_ledger(context.settings).keys.revoke(tenant, key_id)
     out.print("Revoked.")

@@ -29,7 +29,7 @@ def serve(context: Context, detach: bool) -> None:
     def tell(url: str) -> None:
         out.print(f"Strata is ready at {url}")
         out.print(f"  API docs   {url}/docs")
-        out.print(f"  API key    in {home.root / 'secrets.json'} (the strata command finds it by itself)")
+        out.print(f"  API key    in {home.key_file} (the strata command finds it by itself)")
         out.print("  Stop       Ctrl-C, or `strata stop`")
 
     run_server(settings, environ, tell)

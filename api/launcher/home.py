@@ -2,22 +2,19 @@
 
 STRATA_HOME/
   ledger.db  blobs/  artifacts/  store/  broker/     the data
-  secrets.json                                       made at first start, readable by the owner only
+  secrets.json  api.key                              made at first start, readable by the owner only
   run/lock  run/server.json  run/logs/               one running instance
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from api.auth import new_key
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from workers.settings import Settings
@@ -31,15 +28,14 @@ class AlreadyRunning(StrataError):
 
 
 class Secrets(Frozen):
-    """The passwords between the parts, and the administrator's API key."""
+    """The passwords between the parts."""
 
     store_key: str
     broker_password: str
-    api_key: str
 
 
 class Running(Frozen):
-    """A process that was started: its pid and when, in seconds since the epoch, so a reused pid is not taken for it."""
+    """A process that was started. ``created`` (seconds since 1970) tells it from a later one of its pid."""
 
     name: str
     pid: int
@@ -83,10 +79,18 @@ class Home:
             made = Secrets(
                 store_key=secrets.token_urlsafe(32),
                 broker_password=secrets.token_urlsafe(32),
-                api_key=new_key(),
             )
             write_private(path, made.model_dump_json(indent=1))
         return Secrets.model_validate_json(path.read_text(encoding="utf-8"))
+
+    @property
+    def key_file(self) -> Path:
+        """Where the local administrator's API key is kept."""
+        return self.root / "api.key"
+
+    def api_key(self) -> str | None:
+        """Return the local administrator's API key, or None before the first start."""
+        return self.key_file.read_text(encoding="utf-8").strip() if self.key_file.exists() else None
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -118,11 +122,3 @@ class Home:
     def forget_server(self) -> None:
         """Record that nothing is running."""
         (self.run / "server.json").unlink(missing_ok=True)
-
-
-def embedded_environment(environ: dict[str, str], overrides: dict[str, Any]) -> dict[str, str]:
-    """Return a child's environment: the parent's, with the embedded parts' addresses filled in."""
-    return {
-        **environ,
-        **{key: value if isinstance(value, str) else json.dumps(value) for key, value in overrides.items()},
-    }

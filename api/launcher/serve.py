@@ -113,5 +113,5 @@ def serve(settings: Settings, environ: Mapping[str, str], on_ready: Callable[[st
         if before is not None:
             for name in end_leftovers(before.children):
                 log.warning("ended a %s that an earlier run left behind", name)
-        prepare_ledger(settings, home.secrets().api_key)
+        prepare_ledger(settings, home)
         _run(home, plan(settings, home, environ), on_ready)

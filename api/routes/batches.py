@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from apiflask import APIBlueprint
-from workers.model import ENDED, BatchFile, BatchStatus, State
 
 from api.auth import Principal, Scope, require
-from api.errors import NotFound
 from api.routes.current import services
 from api.schemas.documents import BatchQuery, BatchResponse
+from workers.errors import NotFound
+from workers.model import ENDED, BatchFile, BatchStatus, State
 
 blueprint = APIBlueprint("batches", __name__, url_prefix="/api/v1/batches")
-
-_POLL_S = 0.25
 
 
 def _row(file: BatchFile) -> dict[str, Any]:
@@ -48,7 +45,7 @@ def _refuse_strangers(caller: Principal, status: BatchStatus) -> None:
         if (caller.user_id and owner.user_id != caller.user_id) or (
             caller.group_id and owner.group_id != caller.group_id
         ):
-            raise NotFound
+            raise NotFound("There is no such batch.")
 
 
 def batch_out(status: BatchStatus) -> BatchResponse:
@@ -73,10 +70,6 @@ def batch_out(status: BatchStatus) -> BatchResponse:
 def show(batch_id: str, asked: BatchQuery) -> BatchResponse:
     """Show counts per state and a row per file; with ``wait`` answer when all has ended or time is up."""
     caller = require(Scope.READ)
-    deadline = time.monotonic() + asked.wait
-    while True:
-        status = services().ledger.batches.status(caller.tenant, batch_id)
-        _refuse_strangers(caller, status)
-        if status.done or time.monotonic() >= deadline:
-            return batch_out(status)
-        time.sleep(_POLL_S)
+    status = services().ledger.batches.wait(caller.tenant, batch_id, asked.wait)
+    _refuse_strangers(caller, status)
+    return batch_out(status)

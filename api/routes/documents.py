@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
+from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response, jsonify, request, url_for
 from pydantic import JsonValue, ValidationError
-from workers.model import DocumentRecord, State
+from werkzeug.datastructures import FileStorage
 
 from api.auth import Scope, owner_for, require
-from api.errors import BadRequest, Forbidden, NotFound
+from api.errors import BadRequest, Forbidden
+from api.idempotency import fingerprint, once
 from api.routes.current import services, settings
 from api.schemas.documents import (
     DeletedResponse,
@@ -22,6 +23,9 @@ from api.schemas.documents import (
 )
 from api.uploads import Intake, incoming, take
 from ingest.model import Owner
+from workers.errors import NotFound
+from workers.ledger.listing import DocumentFilter
+from workers.model import DocumentRecord, State
 
 blueprint = APIBlueprint("documents", __name__, url_prefix="/api/v1/documents")
 
@@ -79,16 +83,25 @@ def upload() -> Response:
     files = request.files.getlist("files")
     if not files:
         raise BadRequest("There is no file in the field 'files'.")
-    ledger = services().ledger
-    batch_id = request.form.get("batch_id") or ledger.batches.create(owner.tenant)
+    kept = services().ledger.idempotency
+
+    def hash_request() -> str:
+        fields = {"owner": owner.model_dump(), "metadata": metadata, "batch": request.form.get("batch_id")}
+        return fingerprint(fields, [(file.filename or "", file.stream) for file in files])
+
+    body, status = once(kept, owner.tenant, hash_request, lambda: (_take_all(owner, metadata, files), 202))
+    answer = jsonify(body)
+    answer.status_code = status
+    answer.headers["Location"] = url_for("batches.show", batch_id=body["batch_id"])
+    return answer
+
+
+def _take_all(owner: Owner, metadata: dict[str, JsonValue], files: list[FileStorage]) -> dict[str, Any]:
+    batch_id = request.form.get("batch_id") or services().ledger.batches.create(owner.tenant)
     intake = Intake(services(), owner, batch_id, metadata, settings().parse.max_file_bytes)
     rows = [take(intake, one) for one in incoming(files, settings().parse)]
     services().enqueue()
-    body = UploadResponse(batch_id=batch_id, documents=rows).model_dump(mode="json", exclude_none=True)
-    answer = jsonify(body)
-    answer.status_code = HTTPStatus.ACCEPTED
-    answer.headers["Location"] = url_for("batches.show", batch_id=batch_id)
-    return answer
+    return UploadResponse(batch_id=batch_id, documents=rows).model_dump(mode="json", exclude_none=True)
 
 
 def document_out(record: DocumentRecord) -> DocumentOut:
@@ -130,10 +143,12 @@ def listing(asked: DocumentListQuery) -> DocumentPage:
     for bound, named in ((caller.user_id, asked.user_id), (caller.group_id, asked.group_id)):
         if bound and named and bound != named:
             raise Forbidden("This key is bound to another owner.")
-    page = services().ledger.documents_page(
-        caller.tenant, user_id=asked.user_id or caller.user_id, group_id=asked.group_id or caller.group_id,
-        state=asked.status, cursor=asked.cursor, limit=asked.limit,
-    )  # fmt: skip
+    narrow = DocumentFilter(
+        user_id=asked.user_id or caller.user_id,
+        group_id=asked.group_id or caller.group_id,
+        states=(asked.status,) if asked.status else (),
+    )
+    page = services().ledger.listing.page(caller.tenant, narrow, asked.limit, asked.cursor)
     documents = [document_out(record) for record in page.documents]
     return DocumentPage(documents=documents, cursor=page.next_cursor, has_more=page.next_cursor is not None)
 
@@ -148,7 +163,7 @@ def visible(document_id: str, scope: Scope = Scope.READ) -> DocumentRecord:
     record = services().ledger.documents.get(caller.tenant, document_id)
     for bound, has in ((caller.user_id, record.owner.user_id), (caller.group_id, record.owner.group_id)):
         if bound is not None and bound != has:
-            raise NotFound
+            raise NotFound("There is no such document.")
     return record
 
 

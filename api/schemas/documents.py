@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workers.model import State
+
 
 class AcceptedDocument(BaseModel):
     """One file of an upload: accepted with an id, or refused with a reason."""
@@ -68,7 +70,7 @@ class DocumentListQuery(PageQuery):
 
     user_id: str | None = None
     group_id: str | None = None
-    status: str | None = None
+    status: State | None = None
 
 
 class DocumentPage(BaseModel):

@@ -1,82 +1,132 @@
-"""PDF: text by pages, through PyMuPDF."""
+"""PDF, through PyMuPDF: text by pages in reading order, tables, notes, form values, attachments."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from ingest.anchors import PageAnchor
 from ingest.context import ParseContext, Piece
-from ingest.errors import CorruptFile, EncryptedFile, FileTooLarge
 from ingest.model import ElementKind
-from ingest.mupdf import PdfDocument, PdfPage, pymupdf
+from ingest.mupdf import PdfDocument, PdfPage
+from ingest.parsers.margins import Margins, margin_rows, running
+from ingest.parsers.page_lines import Line, contains, fold, join_row
+from ingest.parsers.pdf_extras import attach_embedded, read_annotations, read_form, read_links
+from ingest.parsers.pdf_metadata import describe_pdf, outline_levels
+from ingest.parsers.pdf_open import load_pages, open_pdf
+from ingest.parsers.pdf_page import page_parts
+from ingest.parsers.pdf_pieces import Typography, pieces_of, rounded
+from ingest.parsers.pdf_text import TextLayer, read_text_layer
 
-_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-_DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+\-Zz])(\d\d)?'?(\d\d)?)?")
+# Pages read before and after the one being composed: running heads show by comparison.
+_AROUND = 4
+_MAX_WORDS = 200_000
 
 
 def parse(context: ParseContext) -> Iterator[Piece]:
-    """Yield the text of a PDF page by page.
+    """Yield a PDF page by page; scripts and actions in it are never run.
 
     Raises:
         EncryptedFile: a password is needed to open it.
         CorruptFile: no page can be read.
-        FileTooLarge: more pages than ``limits.max_pages``.
+        FileTooLarge: more pages than ``limits.max_pages``, or larger attachments than allowed.
     """
-    with _open(context) as document:
-        _describe(context, document)
-        for number in range(document.page_count):
-            yield from _read_page(document[number], number + 1)
+    with open_pdf(context) as document:
+        describe_pdf(context, document)
+        attach_embedded(context, document)
+        reader = _Reader(context, document, Typography(outline=outline_levels(context, document)))
+        yield from reader.read()
 
 
-def _open(context: ParseContext) -> PdfDocument:
-    try:
-        document = pymupdf.open(context.path, filetype="pdf")
-        pages = document.page_count
-    except (pymupdf.FileDataError, RuntimeError) as error:
-        raise CorruptFile(f"The PDF cannot be opened: {error}.") from error
-    if document.needs_pass:
-        raise EncryptedFile("The PDF is protected by a password.")
-    if pages == 0:
-        raise CorruptFile("The PDF has no pages that can be read.")
-    if pages > context.limits.max_pages:
-        raise FileTooLarge(f"The PDF has {pages} pages; the limit is {context.limits.max_pages}.")
-    return document
+@dataclass
+class _Sheet:
+    """A page that has been read and not composed yet."""
+
+    number: int
+    page: PdfPage
+    layer: TextLayer
+    margins: Margins
 
 
-def _describe(context: ParseContext, document: PdfDocument) -> None:
-    info = document.metadata or {}
-    created = parse_date(info.get("creationDate"))
-    context.describe(
-        title=info.get("title") or None,
-        authors=(info["author"],) if info.get("author") else None,
-        created_at=created,
-        modified_at=parse_date(info.get("modDate")),
-        occurred_at=created,
-        page_count=document.page_count,
-    )
+@dataclass
+class _Reader:
+    """Reads some pages ahead, so that each is composed knowing its neighbours."""
+
+    context: ParseContext
+    document: PdfDocument
+    typography: Typography
+    words: set[str] = field(default_factory=set)
+    said: set[tuple[ElementKind, str]] = field(default_factory=set)
+
+    def read(self) -> Iterator[Piece]:
+        ahead: deque[_Sheet] = deque()
+        past: deque[Margins] = deque(maxlen=_AROUND)
+        for sheet in self._sheets():
+            ahead.append(sheet)
+            if len(ahead) > _AROUND:
+                yield from self._compose(ahead.popleft(), past, ahead)
+        while ahead:
+            yield from self._compose(ahead.popleft(), past, ahead)
+
+    def _sheets(self) -> Iterator[_Sheet]:
+        for number, page in load_pages(self.context, self.document):
+            layer = read_text_layer(page)
+            main = layer.lines.get(layer.main, [])
+            for line in main:
+                self.typography.see(line)
+                if len(self.words) < _MAX_WORDS:
+                    self.words.update(line.text.casefold().split())
+            yield _Sheet(number, page, layer, margin_rows(main, layer.frame, self.typography.body))
+
+    def _compose(self, sheet: _Sheet, past: deque[Margins], ahead: Iterable[_Sheet]) -> Iterator[Piece]:
+        number = sheet.number
+        extras = [
+            *read_form(self.context, sheet.page, number),
+            *read_annotations(self.context, sheet.page, number),
+        ]
+        repeated = running(sheet.margins, [*past, *(other.margins for other in ahead)])
+        past.append(sheet.margins)
+        heads = [(top, row) for (top, _), row in repeated if top]
+        feet = [(top, row) for (top, _), row in repeated if not top]
+        layer = _without(sheet.layer, (line for _, row in repeated for line in row), extras)
+        yield from self._margins(heads, number)
+        yield from self._body(layer, number)
+        yield from extras
+        yield from read_links(sheet.page, number, _visible(sheet.layer))
+        yield from self._margins(feet, number)
+
+    def _body(self, layer: TextLayer, number: int) -> Iterator[Piece]:
+        for index, part in enumerate(page_parts(layer, self.words), start=1):
+            yield from pieces_of(part, number, self.typography, f"page {number}, table {index}")
+
+    def _margins(self, rows: Iterable[tuple[bool, tuple[Line, ...]]], number: int) -> Iterator[Piece]:
+        """Yield running heads or feet, each wording once."""
+        for top, row in rows:
+            line = join_row(row)
+            kind = ElementKind.HEADER if top else ElementKind.FOOTER
+            text = line.text.strip()
+            if (kind, text) not in self.said:
+                self.said.add((kind, text))
+                yield Piece(kind, text, PageAnchor(page=number, bbox=rounded(line.place)))
 
 
-def parse_date(raw: str | None) -> datetime | None:
-    """Read a PDF date ("D:20240131120000+02'00'", ISO 32000-1, 7.9.4); None if it is not one."""
-    match = _DATE.match(raw or "")
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, sign, off_h, off_m = match.groups()
-    offset = timedelta(hours=int(off_h or 0), minutes=int(off_m or 0))
-    zone = timezone(-offset if sign == "-" else offset)
-    try:
-        return datetime(
-            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0),
-            tzinfo=zone,
-        )  # fmt: skip
-    except ValueError:
-        return None
+def _without(layer: TextLayer, lines: Iterable[Line], extras: Iterable[Piece]) -> TextLayer:
+    """Leave out lines told already: running heads, and what notes and form fields draw on the page."""
+    gone = set(map(id, lines))
+    drawn = [
+        (piece.anchor.bbox, fold(piece.text))
+        for piece in extras
+        if isinstance(piece.anchor, PageAnchor) and piece.anchor.bbox
+    ]
+
+    def stays(line: Line) -> bool:
+        if id(line) in gone:
+            return False
+        return not any(contains(box, line.place) and fold(line.text) in text for box, text in drawn)
+
+    return replace(layer, lines={turn: list(filter(stays, found)) for turn, found in layer.lines.items()})
 
 
-def _read_page(page: PdfPage, number: int) -> Iterator[Piece]:
-    for block in page.get_text("blocks", flags=_FLAGS):
-        text = " ".join(block[4].split())
-        if text:
-            yield Piece(ElementKind.PARAGRAPH, text, PageAnchor(page=number, bbox=tuple(block[:4])))
+def _visible(layer: TextLayer) -> str:
+    return " ".join(line.text for lines in layer.lines.values() for line in lines)

@@ -1,4 +1,4 @@
-"""The encoder of multilingual-e5-small as an ONNX graph with 8-bit products, built in memory in well under a second.
+"""The encoder of multilingual-e5-small as an ONNX graph with 8-bit products, built in memory.
 
 A BERT encoder (Devlin et al. 2019) as in Wang et al. 2024, "Multilingual E5 Text Embeddings". Weights are
 quantised per output column to 7 bits: on processors without VNNI the 8-bit product adds two terms in 16 bits,
@@ -34,7 +34,7 @@ class _Graph:
     def vector(self, name: str) -> str:
         return self.const(name, self.weights.vector(name))
 
-    def node(self, kind: str, inputs: list[str], name: str, domain: str = "", **attributes: Any) -> str:
+    def node(self, kind: str, inputs: list[str], name: str, domain: str = "", **attributes: Any) -> str:  # noqa: ANN401  ONNX attributes
         self.nodes.append(helper.make_node(kind, inputs, [name], domain=domain, **attributes))
         return name
 

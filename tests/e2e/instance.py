@@ -49,7 +49,7 @@ class Instance:
         while time.monotonic() < deadline:
             running = self.home.server()
             if running and running.launcher.pid == self.process.pid and is_ready(running.url):
-                return Client(Address(running.url, self.home.secrets().api_key))
+                return Client(Address(running.url, self.home.api_key()))
             assert self.process.poll() is None, self.logs()
             time.sleep(0.1)
         raise AssertionError(f"not ready:\n{self.logs()}")
@@ -111,10 +111,8 @@ class Instance:
 
 def wait_done(client: Client, batch_id: str, timeout_s: float = 240.0) -> dict[str, Any]:
     """Return the state of a batch once it is done."""
-    state: dict[str, Any] = {}
-    for state in client.follow(batch_id, timeout_s):
-        pass
-    return state
+    *_, last = client.follow(batch_id, timeout_s)
+    return last
 
 
 def ask(client: Client, query: str, user: str, **more: Any) -> dict[str, Any]:

@@ -2,34 +2,74 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from uuid import uuid4
 
 import numpy as np
 import pytest
-from qdrant_client import QdrantClient
+from qdrant_client import QdrantClient, models
 
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.errors import InvalidQuery
 from retrieval.filters import AllOf, AnyOf, Compare, FilterExpr, NotOf
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Carry, Collection, Lane, SparseVector, Surroundings, Vector
+from retrieval.qdrant_connection import connect
+from retrieval.qdrant_schema import real_name
 from retrieval.qdrant_store import QdrantStore
 from retrieval.sparse import encode_document, encode_query
 from retrieval.traits import fact_traits
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner
+from tests.retrieval.store_process import StoreProcess
 
 EMBEDDER = HashEmbedder()
 ANYTHING = AllOf(parts=())
 EPISODES, FACTS = Collection.EPISODES, Collection.FACTS
+BACKENDS = ["memory", pytest.param("process", marks=pytest.mark.integration)]
+if os.environ.get("QDRANT_URL"):
+    BACKENDS.append(pytest.param("server", marks=pytest.mark.integration))
+
+
+@pytest.fixture(scope="module")
+def store_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreProcess]:
+    process = StoreProcess(tmp_path_factory.mktemp("store"))
+    process.start()
+    yield process
+    assert process.stop() == 0
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def client(request: pytest.FixtureRequest) -> Iterator[QdrantClient]:
+    if request.param == "memory":
+        made = QdrantClient(":memory:")
+    elif request.param == "process":
+        process = request.getfixturevalue("store_process")
+        made = connect(process.url, process.key)
+    else:
+        made = connect(os.environ["QDRANT_URL"], os.environ.get("QDRANT_API_KEY", ""))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def prepared(client: QdrantClient) -> Iterator[tuple[QdrantStore, dict[Collection, str]]]:
+    """Collections of our own: the fingerprint is part of their names."""
+    fingerprint = f"test-{uuid4()}"
+    made = QdrantStore(client, fingerprint, EMBEDDER.dimension)
+    made.prepare()
+    names = {kind: real_name(kind, fingerprint, EMBEDDER.dimension) for kind in Collection}
+    yield made, names
+    for name in names.values():
+        client.delete_collection(name)
 
 
 @pytest.fixture
-def store() -> Iterator[QdrantStore]:
-    client = QdrantClient(":memory:")
-    made = QdrantStore(client, EMBEDDER.fingerprint, EMBEDDER.dimension)
-    made.prepare()
-    yield made
-    client.close()
+def store(client: QdrantClient, prepared: tuple[QdrantStore, dict[Collection, str]]) -> QdrantStore:
+    made, names = prepared
+    for name in names.values():
+        client.delete(name, models.FilterSelector(filter=models.Filter()))
+    return made
 
 
 def sparse(text: str) -> SparseVector:
