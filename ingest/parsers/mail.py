@@ -21,6 +21,7 @@ from ingest.parsers.mail_tnef import HiddenFile, read_tnef
 _SHOWN = ("Subject", "From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Date", "Organization", "Newsgroups",
           "Keywords", "Comments")  # fmt: skip
 _MAX_PEOPLE = 500
+_MAX_TITLE = 500
 _MAX_REFERENCES = 200
 _MAILS = frozenset({EML, "message/global", "message/news", "text/rfc822"})
 _CALENDARS = frozenset({"text/calendar", "application/ics", "text/x-vcalendar"})
@@ -67,7 +68,7 @@ def _describe(context: ParseContext, headers: Headers) -> None:
         "references": headers.get("References").split()[:_MAX_REFERENCES],
     }
     context.describe(
-        title=headers.get("Subject") or None,
+        title=headers.get("Subject")[:_MAX_TITLE] or None,
         authors=authors,
         participants=tuple(dict.fromkeys((*authors, *others)))[:_MAX_PEOPLE],
         occurred_at=next(filter(None, map(parse_date, stamps)), None),
