@@ -110,8 +110,10 @@ def _cut_sections(document: Document, elements: Iterable[Element], max_tokens: i
         if block is None or strength is not Break.NONE:
             if block is not None:
                 yield from _balanced(block, max_tokens)
+            kind = kind_of(element.anchor)
             above = _path_above(path, element) if element.kind in HEADINGS else path
-            block = Block(kind=kind_of(element.anchor), path=above, hard=strength is Break.HARD)
+            above = () if kind is SegmentKind.SLIDE else above  # a title reaches no further than its slide
+            block = Block(kind=kind, path=above, hard=strength is Break.HARD)
             state.begin(element)
         block.add((element,), (estimate_tokens(element.text) + 2,))
         state.add(element)
