@@ -14,11 +14,11 @@ from functools import lru_cache
 from math import sqrt
 
 from extract.scripts import CJK, is_mostly_cjk
-from extract.terms import stop_words
+from extract.terms import singular, stop_words
 from extract.wordlists import word_list
 
 _PIECE = re.compile(rf"[^\s{CJK}]+|[{CJK}]+")
-_WORD = re.compile(rf"[^\W_{CJK}](?:[^\s{CJK}]*[^\W_{CJK}])?")
+_WORD = re.compile(rf"[^\W_{CJK}]+(?:[-'’.&/][^\W_{CJK}]+)*")
 _NUMERIC = re.compile(r"[\d.,:%$€£¥/\-]+\w?$|.*(?:@|://|www\.)")
 _CJK_RUN = re.compile(f"[{CJK}]+")
 _MAX_WORDS = 3
@@ -51,7 +51,7 @@ def keyphrases(
 def _overlap(one: str, other: str) -> bool:
     if _CJK_RUN.match(one):
         return one in other or other in one
-    return not set(one.split()).isdisjoint(other.split())
+    return not set(map(singular, one.split())).isdisjoint(map(singular, other.split()))
 
 
 def _ranked_words(texts: Sequence[str], language: str) -> list[str]:
