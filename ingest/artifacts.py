@@ -60,7 +60,7 @@ def write_jsonl(path: Path, models: Iterable[BaseModel]) -> int:
     count = 0
     with replacing(path) as stream:
         for model in models:
-            stream.write(_dump(model).encode() + b"\n")
+            stream.write(to_json(model).encode() + b"\n")
             count += 1
     return count
 
@@ -75,7 +75,7 @@ def read_jsonl(path: Path, model: type[M]) -> Iterator[M]:
 def write_json(path: Path, model: BaseModel) -> None:
     """Write one object as a JSON file."""
     with replacing(path) as stream:
-        stream.write(_dump(model).encode())
+        stream.write(to_json(model).encode())
 
 
 def read_json(path: Path, model: type[M]) -> M:
@@ -83,7 +83,7 @@ def read_json(path: Path, model: type[M]) -> M:
     return model.model_validate_json(path.read_bytes())
 
 
-def _dump(model: BaseModel) -> str:
+def to_json(model: BaseModel) -> str:
     """Return a model as JSON; NUL and half surrogates, which no database takes, become U+FFFD."""
     try:
         text = model.model_dump_json(exclude_none=True)

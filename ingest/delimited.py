@@ -22,6 +22,9 @@ _SEP_LINE = re.compile(r"\ufeff?\"?sep=(.)\"?\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+(]?\s?[$€£¥]?\s?\d[\d.,' \xa0]*(?:e[-+]?\d+)?\)?\s?[%$€£¥]?$", re.IGNORECASE)
 _MOMENT = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}.*)?$|\d{1,2}:\d{2}(?::\d{2})?$")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+$|[\w.+-]+@[\w-]+\.[\w.]+$")
+# Apostrophes are quotes only where they hold a delimiter: elsewhere they are letters of names.
+_APOSTROPHES = re.compile(r"(?:^|([,;\t|]))'[^'\n]*(?(1)\1|[,;\t|])[^'\n]*'(?:[,;\t|]|$)", re.MULTILINE)
+_ESCAPED = re.compile(r"\\[\",;|\t]")
 _WORDS = re.compile(r"[^\W_][\w .'’()/-]{0,60}$")
 
 
@@ -110,8 +113,8 @@ def is_value(text: str) -> bool:
 
 def _candidates(sample: str, preferred: str) -> list[Dialect]:
     delimiters = [preferred, *(sign for sign in ",;\t|" if sign != preferred and sign in sample)]
-    quotes = ['"', *("'" for _ in range(1) if re.search(r"(?:^|[,;\t|])'", sample, re.MULTILINE)), ""]
-    escapes = ["", *("\\" for _ in range(1) if re.search(r"\\[\",;|\t]", sample))]
+    quotes = ['"', "'", ""] if _APOSTROPHES.search(sample) else ['"', ""]
+    escapes = ["", "\\"] if _ESCAPED.search(sample) else [""]
     return [Dialect(*signs) for signs in product(delimiters, quotes, escapes)]
 
 

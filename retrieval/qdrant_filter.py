@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from qdrant_client import models
 
 from retrieval.errors import InvalidQuery
-from retrieval.filters import FIELDS, TIME_FIELDS, AllOf, AnyOf, Compare, FilterExpr, NotOf, Operator
+from retrieval.filters import FIELDS, TIME_FIELDS, AllOf, AnyOf, AsOf, Compare, FilterExpr, NotOf, Operator
 from retrieval.qdrant_payload import WORD_FIELDS, words_of
 
 _NOTHING = models.HasIdCondition(has_id=[])
@@ -68,8 +68,19 @@ def _compiled(where: FilterExpr) -> models.Condition:
             return _NOTHING
         case NotOf(part=part):
             return models.Filter(must_not=[_compiled(part)])
+        case AsOf(moment=moment):
+            return _as_of(moment)
         case Compare():
             return _compared(where)
+
+
+def _as_of(moment: datetime | None) -> models.Condition:
+    """An item without the field passes, so what must not hold is asked for."""
+    if moment is None:
+        return models.IsEmptyCondition(is_empty=models.PayloadField(key="superseded_by"))
+    begins_later = models.FieldCondition(key="valid_from", range=models.DatetimeRange(gt=moment))
+    ended = models.FieldCondition(key="valid_to", range=models.DatetimeRange(lte=moment))
+    return models.Filter(must_not=[begins_later, ended])
 
 
 def _compared(where: Compare) -> models.Condition:

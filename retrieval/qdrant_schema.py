@@ -30,7 +30,6 @@ _COMMON: dict[str, Index] = {
     **dict.fromkeys(_KEYWORDS, models.PayloadSchemaType.KEYWORD),
     "occurred_start": models.PayloadSchemaType.DATETIME,
     "recorded_at": models.PayloadSchemaType.DATETIME,
-    "superseded": models.PayloadSchemaType.BOOL,
 }
 # Each index costs 0.1 s once, when an embedded store is first prepared; a missing one costs every search.
 INDEXES: dict[Collection, dict[str, Index]] = {
@@ -38,6 +37,7 @@ INDEXES: dict[Collection, dict[str, Index]] = {
     Collection.FACTS: {
         **_COMMON,
         "episode_id": models.PayloadSchemaType.KEYWORD,
+        "superseded_by": models.PayloadSchemaType.KEYWORD,
         "valid_from": models.PayloadSchemaType.DATETIME,
         "valid_to": models.PayloadSchemaType.DATETIME,
     },

@@ -63,7 +63,7 @@ def _compares(expr: FilterExpr) -> Iterator[Compare]:
         yield expr
     elif isinstance(expr, NotOf):
         yield from _compares(expr.part)
-    else:
+    elif isinstance(expr, AllOf | AnyOf):
         for part in expr.parts:
             yield from _compares(part)
 

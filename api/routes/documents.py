@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
+from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response, jsonify, request, url_for
 from pydantic import JsonValue, ValidationError
+from werkzeug.datastructures import FileStorage
 
 from api.auth import Scope, owner_for, require
 from api.errors import BadRequest, Forbidden
+from api.idempotency import fingerprint, once
 from api.routes.current import services, settings
 from api.schemas.documents import (
     DeletedResponse,
@@ -81,16 +83,25 @@ def upload() -> Response:
     files = request.files.getlist("files")
     if not files:
         raise BadRequest("There is no file in the field 'files'.")
-    ledger = services().ledger
-    batch_id = request.form.get("batch_id") or ledger.batches.create(owner.tenant)
+    kept = services().ledger.idempotency
+
+    def hash_request() -> str:
+        fields = {"owner": owner.model_dump(), "metadata": metadata, "batch": request.form.get("batch_id")}
+        return fingerprint(fields, [(file.filename or "", file.stream) for file in files])
+
+    body, status = once(kept, owner.tenant, hash_request, lambda: (_take_all(owner, metadata, files), 202))
+    answer = jsonify(body)
+    answer.status_code = status
+    answer.headers["Location"] = url_for("batches.show", batch_id=body["batch_id"])
+    return answer
+
+
+def _take_all(owner: Owner, metadata: dict[str, JsonValue], files: list[FileStorage]) -> dict[str, Any]:
+    batch_id = request.form.get("batch_id") or services().ledger.batches.create(owner.tenant)
     intake = Intake(services(), owner, batch_id, metadata, settings().parse.max_file_bytes)
     rows = [take(intake, one) for one in incoming(files, settings().parse)]
     services().enqueue()
-    body = UploadResponse(batch_id=batch_id, documents=rows).model_dump(mode="json", exclude_none=True)
-    answer = jsonify(body)
-    answer.status_code = HTTPStatus.ACCEPTED
-    answer.headers["Location"] = url_for("batches.show", batch_id=batch_id)
-    return answer
+    return UploadResponse(batch_id=batch_id, documents=rows).model_dump(mode="json", exclude_none=True)
 
 
 def document_out(record: DocumentRecord) -> DocumentOut:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from ingest.anchors import SectionAnchor
 from ingest.context import ParseContext, Piece
+from ingest.cutting import cut_at
 from ingest.encoding import find_file_encoding, open_text
 from ingest.model import ElementKind
 
 # A log has no blank lines: a paragraph ends here at the latest, at the end of a line where possible.
 PARAGRAPH_CHARS = 4_000
-_CUTS = (re.compile(r"[.!?…][\"'”’)]*\s+|[。！？]\s*"), re.compile(r"\s+"))
 
 
 def parse(context: ParseContext) -> Iterator[Piece]:
@@ -54,7 +53,7 @@ def _lines(stream: TextIO) -> Iterator[tuple[int, str]]:
         ended = chunk.endswith("\n")
         text = rest + chunk.rstrip("\n")
         while len(text) > PARAGRAPH_CHARS:
-            cut = _cut(text)
+            cut = cut_at(text, PARAGRAPH_CHARS)
             yield number, text[:cut].rstrip()
             text = text[cut:]
         rest = "" if ended else text
@@ -67,12 +66,3 @@ def _lines(stream: TextIO) -> Iterator[tuple[int, str]]:
             yield number, after.rstrip()
     if rest:
         yield number, rest.rstrip()
-
-
-def _cut(text: str) -> int:
-    """Return where to cut a long line: after a sentence, else at a blank, else at the limit."""
-    for pattern in _CUTS:
-        places = [match.end() for match in pattern.finditer(text, PARAGRAPH_CHARS // 2, PARAGRAPH_CHARS)]
-        if places:
-            return places[-1]
-    return PARAGRAPH_CHARS

@@ -9,8 +9,16 @@ import qdrant_edge as edge
 
 from retrieval.edge.fields import Fields, Refusal
 
+
+def _exact(value: Any) -> edge.MatchType:  # noqa: ANN401  any JSON
+    # Bindings 0.9.0 read true as the number 1, which matches nothing: an error is better than silence.
+    if isinstance(value, bool):
+        raise Refusal(400, "match.value: the embedded engine cannot compare true and false; store a word")
+    return edge.MatchValue(value)
+
+
 _MATCHES: dict[str, Callable[[Any], edge.MatchType]] = {
-    "value": edge.MatchValue,
+    "value": _exact,
     "any": edge.MatchAny,
     "except": edge.MatchExcept,
     "text": edge.MatchText,

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from hmac import compare_digest
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import unquote
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import orjson
@@ -74,7 +73,8 @@ class StoreApp:
         return [content]
 
     def _answer(self, environ: WSGIEnvironment, began: float) -> tuple[int, str, bytes]:
-        path = environ["PATH_INFO"] or "/"
+        # WSGI hands over the decoded path as latin-1.
+        path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace") or "/"
         if path not in _OPEN_PATHS:
             self._check_key(environ)
         if environ["REQUEST_METHOD"] == "GET" and (plain := self._plain(path)) is not None:
@@ -104,7 +104,7 @@ class StoreApp:
         for known, pattern, route, handler in self._routes:
             if match := pattern.fullmatch(path):
                 if known == method:
-                    return handler, tuple(unquote(part) for part in match.groups()), f"{method} {route}"
+                    return handler, match.groups(), f"{method} {route}"
                 allowed.append(known)
         if allowed:
             raise Refusal(405, f"{method} {path} is not served; use {', '.join(allowed)}")

@@ -20,8 +20,12 @@ SAMPLES = Path(__file__).parent.parent.parent / "api" / "samples"
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[LocalFile]:
     folder = tmp_path_factory.mktemp("files")
     for number in range(FILES):
-        lines = [f"Station {number} reported {number * 37 + line} units in week {line}." for line in range(40)]
-        (folder / f"report-{number:02d}.md").write_text(f"# Station {number}\n\n" + "\n\n".join(lines), "utf-8")
+        lines = [
+            f"Station {number} reported {number * 37 + line} units in week {line}." for line in range(40)
+        ]
+        (folder / f"report-{number:02d}.md").write_text(
+            f"# Station {number}\n\n" + "\n\n".join(lines), "utf-8"
+        )
     return [*collect([folder]), *collect([SAMPLES])]
 
 
@@ -32,7 +36,9 @@ def hand_in_all(client: Client, files: list[LocalFile]) -> str:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, files: list[LocalFile]) -> list[tuple[str, str, int, int]]:
+def undisturbed(
+    tmp_path_factory: pytest.TempPathFactory, files: list[LocalFile]
+) -> list[tuple[str, str, int, int]]:
     instance = Instance(tmp_path_factory.mktemp("calm"))
     client = instance.start()
     try:

@@ -94,6 +94,7 @@ def test_too_many_rows_and_endless_lines_are_refused(tmp_path: Path) -> None:
         ("sep=;\na;b\n", Dialect(";", sep_line=True)),
         ("a,b\n'x, y',2\n'z, w',3\n", Dialect(",", "'")),
         ("a,b\nx\\, y,2\nz\\, w,3\n", Dialect(",", '"', "\\")),
+        ("a,b\n'x',2\n'z',3\n", Dialect(",")),
         ("one column\nonly\n", Dialect(",")),
         ("", Dialect(",")),
     ],

@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient, models
 
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.errors import InvalidQuery
-from retrieval.filters import AllOf, AnyOf, Compare, FilterExpr, NotOf
+from retrieval.filters import AllOf, AnyOf, AsOf, Compare, FilterExpr, NotOf
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Carry, Collection, Lane, SparseVector, Surroundings, Vector
 from retrieval.qdrant_connection import connect
@@ -269,6 +269,19 @@ def test_what_cannot_be_compared_is_refused(
     where = Compare.model_validate({"field": field, "operator": operator, "value": value})
     with pytest.raises(InvalidQuery, match=field):
         store.search(FACTS, "t1", where, [Lane(limit=1, dense=dense("x"))])
+
+
+def test_as_of_asks_what_held_then(store: QdrantStore) -> None:
+    put_facts(
+        store,
+        a_fact(position=0, text="always"),
+        a_fact(position=1, text="old", valid_from=day(0).start, valid_to=day(5).start, superseded_by="x"),
+        a_fact(position=2, text="new", valid_from=day(5).start),
+    )
+    assert found(store, AsOf()) == {"always", "new"}
+    assert found(store, AsOf(moment=day(4).start)) == {"always", "old"}
+    assert found(store, AsOf(moment=day(5).start)) == {"always", "new"}
+    assert found(store, NotOf(part=AsOf())) == {"old"}
 
 
 def test_a_fact_takes_over_time_and_people_of_its_episode(store: QdrantStore) -> None:

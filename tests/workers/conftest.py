@@ -14,7 +14,7 @@ from ingest.model import Owner
 from workers.holder import Fate
 from workers.ledger.leases import LeaseRules, Leases
 from workers.ledger.ledger import Ledger
-from workers.model import Upload
+from workers.model import OutboxEntry, Upload
 
 ANNA = Owner(tenant="acme", user_id="anna")
 
@@ -54,6 +54,11 @@ def upload(content: str = "a", **changes: object) -> Upload:
         "stored_at": datetime(2026, 3, 1, 11, 59, tzinfo=UTC),
     }
     return Upload.model_validate(values | changes)
+
+
+def due(ledger: Ledger) -> list[OutboxEntry]:
+    """The messages that wait to be sent now."""
+    return [one for one in ledger.outbox.waiting() if one.available_at <= ledger.database.now()]
 
 
 @pytest.fixture

@@ -51,6 +51,16 @@ class Summary(Frozen):
     without_facts: int
 
 
+class Overview(Frozen):
+    """The numbers of one tenant: documents per state, and what the ready ones have given."""
+
+    documents: dict[State, int]
+    elements: int
+    episodes: int
+    facts: int
+    size_bytes: int
+
+
 class Listing:
     """Reads many documents at once."""
 
@@ -96,6 +106,23 @@ class Listing:
                 last_ready_at=session.scalar(select(func.max(row.finished_at)).where(ready)),
                 without_facts=session.scalar(select(func.count()).where(ready, row.facts == 0)) or 0,
             )
+
+    def overview(self, tenant: str) -> Overview:
+        """Return the numbers of a tenant."""
+        row = DocumentRow
+        mine = row.tenant == tenant
+        sums = (func.sum(column) for column in (row.elements, row.episodes, row.facts, row.size_bytes))
+        with self._database.read() as session:
+            states = session.execute(select(row.state, func.count()).where(mine).group_by(row.state)).all()
+            totals = session.execute(select(*sums).where(mine, row.state == State.READY)).one()
+        elements, episodes, facts, size_bytes = (int(total or 0) for total in totals)
+        return Overview(
+            documents={State(state): count for state, count in states},
+            elements=elements,
+            episodes=episodes,
+            facts=facts,
+            size_bytes=size_bytes,
+        )
 
     def known(self, ids: Iterable[str]) -> set[str]:
         """Return those of the ids that are documents, of any tenant."""

@@ -168,12 +168,12 @@ def test_declared_charset_is_believed(tmp_path: Path) -> None:
     "source",
     [
         "<div>" * 50_000 + "deep" + "</div>" * 50_000,
-        "<table><tr><td>" * 20_000 + "deep",
-        "<ul><li>" * 30_000 + "deep",
+        "<table><tr><td>" * 10_000 + "deep",
+        "<ul><li>" * 15_000 + "deep",
         "<b><i>" * 50_000 + "deep",
-        "<span hidden>" * 30_000 + "</span>" * 30_000 + "deep",
-        "<li><ul>" + "<div>" * 30_000 + "<li></li>" * 30_000 + "deep",
-        "<h1><blockquote>" * 20_000 + "deep",
+        "<span hidden>" * 15_000 + "</span>" * 15_000 + "deep",
+        "<li><ul>" + "<div>" * 15_000 + "<li></li>" * 15_000 + "deep",
+        "<h1><blockquote>" * 10_000 + "deep",
         "<table><tr>" + "<td rowspan=60000 colspan=900>x" * 3_000 + "<tr><td>y" * 10_000 + "<p>deep",
     ],
 )
