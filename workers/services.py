@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 
 # What the settings may name, and where it is.
 EXTRACTORS = {"extractive": "extract.extractive:ExtractiveExtractor"}
-<<<<<<< HEAD
-EMBEDDERS = {
-    "e5": "retrieval.embedders.e5:E5Embedder",
-}
-=======
->>>>>>> refs/heads/store
 
 
 class LedgerUnavailable(TransientError):
