@@ -21,6 +21,7 @@ from ingest.parsers.mail_tnef import HiddenFile, read_tnef
 _SHOWN = ("Subject", "From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Date", "Organization", "Newsgroups",
           "Keywords", "Comments")  # fmt: skip
 _MAX_PEOPLE = 500
+_MAX_TITLE = 500
 _MAX_REFERENCES = 200
 _MAILS = frozenset({EML, "message/global", "message/news", "text/rfc822"})
 _CALENDARS = frozenset({"text/calendar", "application/ics", "text/x-vcalendar"})
@@ -67,7 +68,7 @@ def _describe(context: ParseContext, headers: Headers) -> None:
         "references": headers.get("References").split()[:_MAX_REFERENCES],
     }
     context.describe(
-        title=headers.get("Subject") or None,
+        title=headers.get("Subject")[:_MAX_TITLE] or None,
         authors=authors,
         participants=tuple(dict.fromkeys((*authors, *others)))[:_MAX_PEOPLE],
         occurred_at=next(filter(None, map(parse_date, stamps)), None),
@@ -133,13 +134,16 @@ class _Reading:
     def _attach(self, leaf: Leaf, name: str) -> Iterator[Piece]:
         if leaf.media_type in _MAILS:
             inner = read_headers(leaf.data)
-            name = name or f"{clean_name(inner.get('Subject').replace('/', ' ')) or f'mail-{leaf.path}'}.eml"
+            name = (
+                name
+                or f"{clean_name(inner.get('Subject').replace('/', ' ')) or _unnamed('mail', leaf.path)}.eml"
+            )
             yield from self._hand_over(name, EML, leaf.data, leaf.path)
             return
-        description = clean_name(leaf.headers.get("Content-Description"))
+        description = clean_name(leaf.headers.get("Content-Description").replace("/", " "))
         row = by_media_type(leaf.media_type)
         extension = f".{row.extensions[0]}" if row else ""
-        name = name or f"{description or f'part-{leaf.path}'}{extension}"
+        name = name or f"{description or _unnamed('part', leaf.path)}{extension}"
         yield from self._hand_over(name, leaf.media_type, leaf.data, leaf.path)
 
     def _read_tnef(self, leaf: Leaf, name: str) -> Iterator[Piece]:
@@ -166,10 +170,10 @@ class _Reading:
 
     def _hand_over_hidden(self, file: HiddenFile, part: str) -> Iterator[Piece]:
         if not file.is_message:
-            yield from self._hand_over(file.name or f"part-{part}", "", file.data, part)
+            yield from self._hand_over(file.name or _unnamed("part", part), "", file.data, part)
             return
         head = b"Content-Type: application/ms-tnef; name=winmail.dat\nContent-Transfer-Encoding: base64\n\n"
-        name = f"{file.name or f'mail-{part}'}.eml"
+        name = f"{file.name or _unnamed('mail', part)}.eml"
         yield from self._hand_over(name, EML, head + base64.encodebytes(file.data), part)
 
     def _hand_over(self, name: str, media_type: str, data: bytes, part: str) -> Iterator[Piece]:
@@ -190,3 +194,7 @@ class _Reading:
                 MailAnchor(part=part),
                 metadata={"field": "attachment"},
             )
+
+
+def _unnamed(kind: str, part: str) -> str:
+    return f"{kind}-{part.replace('.', '-')}"

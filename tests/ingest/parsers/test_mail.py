@@ -15,6 +15,7 @@ from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile, FileTooLarge, IngestError, MaliciousFile
 from ingest.limits import ParseLimits
 from ingest.parsers.mail import parse
+from ingest.parsers.mail_headers import addresses, decode_words, parse_date
 
 
 def read(folder: Path, source: str | bytes, **limits: int) -> tuple[list[Piece], ParseContext]:
@@ -208,6 +209,54 @@ def test_sloppy_mails_are_read(tmp_path: Path) -> None:
     assert body(read(tmp_path, latin)[0]) == [("paragraph", "schöne Grüße aus Köln")]
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("=?gbk?B?warNqA==?=", "联通"),  # its bytes are valid UTF-8 too
+        ("=?iso-8859-1?Q?caf=C3=A9?=", "café"),  # UTF-8 under a false label
+        ("=?nonsense?Q?caf=E9?=", "café"),
+        ("=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"),
+        ("=?utf-8?B?5ryi5a0=?= =?utf-8?B?lw==?=", "漢字"),  # a character cut between two words
+        ("=?utf-8?Q?a_b?= c =?utf-8?Q?d?= =?utf-8?Q?e?=", "a b c de"),
+        ("=?utf-8*en?Q?x?=y", "xy"),
+        ("=?utf-8?Q?open", "=?utf-8?Q?open"),
+    ],
+)
+def test_encoded_words(value: str, shown: str) -> None:
+    assert decode_words(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "iso"),
+    [
+        ("Wed, 20 Sep 1995 00:19:00 (EDT) -0400", "1995-09-20T00:19:00-04:00"),
+        ("5 Mar 2024 10:00", "2024-03-05T10:00:00+00:00"),
+        ("2024-03-05T10:00:00+01:00", "2024-03-05T10:00:00+01:00"),
+        ("Tue, 5 Mar 24 10:00:00 GMT", "2024-03-05T10:00:00+00:00"),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_dates(value: str, iso: str | None) -> None:
+    found = parse_date(value)
+    assert (found.isoformat() if found else None) == iso
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a@b (Ada M.)", ("Ada M. <a@b>",)),
+        ('"Moss, \\"A\\"" <a@b>, <c@d>', ('Moss, "A" <a@b>', "c@d")),
+        ("team: a@b, C <c@d>;", ("a@b", "C <c@d>")),
+        ("undisclosed-recipients:;", ()),
+        ("=?utf-8?Q?Moss=2C_Ada?= <a@b>", ("Moss, Ada <a@b>",)),
+        ('"open <a@b>', ("open <a@b>",)),
+    ],
+)
+def test_addresses(value: str, shown: tuple[str, ...]) -> None:
+    assert addresses([value]) == shown
+
+
 def test_binary_data_is_no_mail(tmp_path: Path) -> None:
     with pytest.raises(CorruptFile):
         read(tmp_path, bytes(range(256)))
@@ -218,7 +267,7 @@ def test_endless_nesting_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MaliciousFile, match="nested"):
         read(tmp_path, nested + "\nend")
     with pytest.raises(MaliciousFile, match="divided"):
-        read(tmp_path, multipart("mixed", *[PLAIN + "x"] * 20_001))
+        read(tmp_path, multipart("mixed", *[PLAIN + "x"] * 2_001))
     with pytest.raises(FileTooLarge, match="attachments"):
         read(tmp_path, multipart("mixed", *["Content-Type: image/png\n\nx"] * 30), max_attachments=20)
 
@@ -255,7 +304,8 @@ def test_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, s
     "unit",
     ["To: a@b\n", "To: =?a?b?c?=", "=?a?q?", " =?a?q?b?=", "<a@b>,", "\"", "(", "\\", "Content-Type: ",
      "; a=b", ";", '"; ', "Subject: x\n\n--b\n", "On x 1\n", "> ", "From: x\nSent: y\nTo: z\n\n",
-     "begin 644 a\nM\n", "\nend", "-- \n", "Content-Type: multipart/mixed; boundary=b\n\n--b\n", " \t", "\r", "filename*1=a;"],
+     "begin 644 a\nM\n", "\nend", "-- \n",
+     "Content-Type: multipart/mixed; boundary=b\n\n--b\n", " \t", "\r", "filename*1=a;"],
 )  # fmt: skip
 @pytest.mark.parametrize("head", ["To: ", "Content-Type: multipart/mixed; boundary=", "Subject: x\n\n", ""])
 def test_time_grows_with_length_only(tmp_path: Path, head: str, unit: str) -> None:
