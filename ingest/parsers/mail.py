@@ -11,7 +11,7 @@ from ingest.encoding import decode_text, wide_encoding
 from ingest.errors import CorruptFile
 from ingest.formats import EML, by_media_type, by_name
 from ingest.model import ElementKind
-from ingest.parsers.mail_body import carries, read_html, read_text, superfluous
+from ingest.parsers.mail_body import carried_elsewhere, read_html, read_text, unsaid, words_of
 from ingest.parsers.mail_calendar import read_calendar
 from ingest.parsers.mail_headers import Headers, addresses, clean_name, parse_date, read_headers
 from ingest.parsers.mail_parts import Leaf, cut_uuencoded, leaves
@@ -87,16 +87,18 @@ class _Reading:
 
     def read(self, body: bytes) -> Iterator[Piece]:
         found = list(leaves(self._headers, body))
-        dropped = superfluous(found)
+        carried = carried_elsewhere(found)
         for leaf in found:
-            if leaf.path not in dropped:
+            if leaf.path in carried:
+                yield from unsaid(self._read_body(leaf), carried[leaf.path])
+            else:
                 yield from self._read(leaf)
 
     def _read(self, leaf: Leaf) -> Iterator[Piece]:
         name = leaf.headers.file_name
         if leaf.media_type.endswith(_SEALS):
-            return
-        if leaf.media_type in _SEALED:
+            yield from self._listed(name, leaf.path)
+        elif leaf.media_type in _SEALED:
             self._context.warn(
                 "encrypted_part", f"Part {leaf.path} ({name or leaf.media_type}) is encrypted."
             )
@@ -157,16 +159,12 @@ class _Reading:
         for label, value in found.fields:
             anchor = MailAnchor(part=leaf.path)
             yield Piece(ElementKind.FIELD, f"{label}: {value}", anchor, metadata={"field": label.lower()})
-        if found.html:
-            yield from self._unsaid(list(read_html(found.html, leaf.path, self._replies)))
-        elif found.text:
-            yield from self._unsaid(list(read_text(found.text, leaf.path, self._replies)))
+        read = read_html if found.html else read_text
+        pieces = read(found.html or found.text, leaf.path, self._replies)
+        yield from unsaid(pieces, words_of(self._said))
+        yield from self._listed(name, leaf.path)
         for number, file in enumerate(found.files, start=1):
             yield from self._hand_over_hidden(file, f"{leaf.path}.{number}")
-
-    def _unsaid(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces unless the mail said the same before."""
-        return [] if carries(" ".join(self._said), " ".join(piece.text for piece in pieces)) else pieces
 
     def _hand_over_hidden(self, file: HiddenFile, part: str) -> Iterator[Piece]:
         if not file.is_message:
