@@ -89,7 +89,7 @@ def test_html_repeats_plain_text_once(tmp_path: Path) -> None:
 
 
 def test_a_repeating_part_adds_what_the_other_lacks(tmp_path: Path) -> None:
-    words = "one two three four five six seven eight nine ten " * 4
+    words = "one two three four five six seven eight nine ten " * 9
     source = multipart(
         "alternative",
         PLAIN + f"{words}\n",
