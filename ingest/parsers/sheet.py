@@ -14,7 +14,8 @@ from ingest.errors import CorruptFile, FileTooLarge
 from ingest.limits import ParseLimits
 from ingest.model import ElementKind
 from ingest.parsers.embedded import attach_embedded
-from ingest.parsers.ooxml import Node, Package, attribute, local, tag
+from ingest.parsers.ooxml import Node, attribute, local, tag
+from ingest.parsers.opc import Package
 from ingest.parsers.properties import describe_package
 from ingest.parsers.sheet_extras import header_footer, sheet_comments, sheet_drawings
 from ingest.parsers.sheet_names import Area, ColumnNames

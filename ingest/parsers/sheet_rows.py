@@ -8,10 +8,10 @@ from typing import IO, NamedTuple
 
 from lxml import etree
 
-from ingest.errors import CorruptFile, FileTooLarge, MaliciousFile
+from ingest.errors import FileTooLarge
 from ingest.limits import ParseLimits
 from ingest.parsers.number_format import Shown, show_number
-from ingest.parsers.ooxml import Node, refuse_entities
+from ingest.parsers.ooxml import Node, error_of, refuse_entities
 from ingest.parsers.sheet_styles import CellStyles, unescape
 
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})$")
@@ -62,7 +62,8 @@ def stream_parts(stream: IO[bytes], *names: str) -> Iterator[Node]:
 
     Raises:
         CorruptFile: the part is not XML.
-        MaliciousFile: it nests without reason.
+        FileTooLarge: it holds a text of more than ten million characters.
+        MaliciousFile: it defines entities or nests without reason.
     """
     tags = [f"{{*}}{name}" for name in names]
     events = etree.iterparse(
@@ -81,9 +82,7 @@ def stream_parts(stream: IO[bytes], *names: str) -> Iterator[Node]:
                     break
                 parent.remove(before)
     except etree.XMLSyntaxError as error:
-        if "depth" in str(error).lower() or "entit" in str(error).lower():
-            raise MaliciousFile from error
-        raise CorruptFile(f"A sheet is damaged: {error}") from error
+        raise error_of(error) from error
 
 
 def read_row(node: Node, previous: int, workbook: Workbook, limits: ParseLimits) -> SheetRow:

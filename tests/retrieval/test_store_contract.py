@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient, models
 
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.errors import InvalidQuery
-from retrieval.filters import AllOf, AnyOf, Compare, FilterExpr, NotOf
+from retrieval.filters import AllOf, AnyOf, AsOf, Compare, FilterExpr, NotOf
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Carry, Collection, Lane, SparseVector, Surroundings, Vector
 from retrieval.qdrant_connection import connect
@@ -151,6 +151,17 @@ def test_rare_words_weigh_more_than_common_ones(store: QdrantStore) -> None:
     assert hits[0].score > 3 * hits[1].score
 
 
+def test_how_rare_a_word_is_depends_on_one_s_own_tenant_only(store: QdrantStore) -> None:
+    texts = ["report alpha", "report beta", "report quokka"]
+    put_facts(store, *(a_fact(position=at, text=text) for at, text in enumerate(texts)))
+    lane = Lane(limit=3, sparse=encode_query("report quokka"))
+    before = [hit.score for hit in store.search(FACTS, "t1", ANYTHING, [lane])[0]]
+    theirs = [a_fact("d9", position=at, text="quokka", owner=owner("t2")) for at in range(20)]
+    put_facts(store, *theirs)
+    after = [hit.score for hit in store.search(FACTS, "t1", ANYTHING, [lane])[0]]
+    assert after == pytest.approx(before)
+
+
 def test_lanes_without_shared_words_are_empty(store: QdrantStore) -> None:
     put_facts(store, a_fact(text="apple"))
     lanes = [Lane(limit=3, sparse=encode_query("zebra")), Lane(limit=3, sparse=SparseVector((), ()))]
@@ -269,6 +280,19 @@ def test_what_cannot_be_compared_is_refused(
     where = Compare.model_validate({"field": field, "operator": operator, "value": value})
     with pytest.raises(InvalidQuery, match=field):
         store.search(FACTS, "t1", where, [Lane(limit=1, dense=dense("x"))])
+
+
+def test_as_of_asks_what_held_then(store: QdrantStore) -> None:
+    put_facts(
+        store,
+        a_fact(position=0, text="always"),
+        a_fact(position=1, text="old", valid_from=day(0).start, valid_to=day(5).start, superseded_by="x"),
+        a_fact(position=2, text="new", valid_from=day(5).start),
+    )
+    assert found(store, AsOf()) == {"always", "new"}
+    assert found(store, AsOf(moment=day(4).start)) == {"always", "old"}
+    assert found(store, AsOf(moment=day(5).start)) == {"always", "new"}
+    assert found(store, NotOf(part=AsOf())) == {"old"}
 
 
 def test_a_fact_takes_over_time_and_people_of_its_episode(store: QdrantStore) -> None:

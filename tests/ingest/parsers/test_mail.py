@@ -316,8 +316,8 @@ def test_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, s
     "unit",
     ["To: a@b\n", "To: =?a?b?c?=", "=?a?q?", " =?a?q?b?=", "<a@b>,", "\"", "(", "\\", "Content-Type: ",
      "; a=b", ";", '"; ', "Subject: x\n\n--b\n", "On x 1\n", "> ", "From: x\nSent: y\nTo: z\n\n",
-     "begin 644 a\nM\n", "\nend", "-- \n", "Content-Type: multipart/mixed; boundary=b\n\n--b\n",
-     " \t", "\r", "filename*1=a;"],
+     "begin 644 a\nM\n", "\nend", "-- \n",
+     "Content-Type: multipart/mixed; boundary=b\n\n--b\n", " \t", "\r", "filename*1=a;"],
 )  # fmt: skip
 @pytest.mark.parametrize("head", ["To: ", "Content-Type: multipart/mixed; boundary=", "Subject: x\n\n", ""])
 def test_time_grows_with_length_only(tmp_path: Path, head: str, unit: str) -> None:
