@@ -16,6 +16,7 @@ from ingest.parsers.mail_calendar import read_calendar
 from ingest.parsers.mail_headers import Headers, addresses, clean_name, parse_date, read_headers
 from ingest.parsers.mail_parts import Leaf, cut_uuencoded, leaves
 from ingest.parsers.mail_quotes import Replies
+from ingest.parsers.mail_signed import signed_content
 from ingest.parsers.mail_tnef import HiddenFile, read_tnef
 
 _SHOWN = ("Subject", "From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Date", "Organization", "Newsgroups",
@@ -47,7 +48,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         raise CorruptFile("The file holds no mail headers and is no text.")
     yield from _header_fields(headers)
     _describe(context, headers)
-    yield from _Reading(context, headers).read(data[headers.body_at :])
+    yield from _Reading(context, headers.get("Subject")).read(headers, data[headers.body_at :])
 
 
 def _header_fields(headers: Headers) -> Iterator[Piece]:
@@ -79,14 +80,13 @@ def _describe(context: ParseContext, headers: Headers) -> None:
 class _Reading:
     """The reading of one mail's body, part by part."""
 
-    def __init__(self, context: ParseContext, headers: Headers) -> None:
+    def __init__(self, context: ParseContext, subject: str) -> None:
         self._context = context
-        self._headers = headers
-        self._replies = Replies(headers.get("Subject"))
+        self._replies = Replies(subject)
         self._said: list[str] = []
 
-    def read(self, body: bytes) -> Iterator[Piece]:
-        found = list(leaves(self._headers, body))
+    def read(self, headers: Headers, body: bytes, path: str = "") -> Iterator[Piece]:
+        found = list(leaves(headers, body, path))
         carried = carried_elsewhere(found)
         for leaf in found:
             if leaf.path in carried:
@@ -97,11 +97,11 @@ class _Reading:
     def _read(self, leaf: Leaf) -> Iterator[Piece]:
         name = leaf.headers.file_name
         if leaf.media_type.endswith(_SEALS):
+            if leaf.media_type == "application/pgp-encrypted":
+                self._warn_of_encryption(leaf)
             yield from self._listed(name, leaf.path)
         elif leaf.media_type in _SEALED:
-            self._context.warn(
-                "encrypted_part", f"Part {leaf.path} ({name or leaf.media_type}) is encrypted."
-            )
+            yield from self._unseal(leaf, name)
         elif leaf.media_type in _CALENDARS or name.lower().endswith(".ics"):
             yield from self._listed(name, leaf.path)
             yield from read_calendar(leaf.text, leaf.path)
@@ -111,6 +111,19 @@ class _Reading:
             yield from self._read_body(leaf)
         else:
             yield from self._attach(leaf, name)
+
+    def _unseal(self, leaf: Leaf, name: str) -> Iterator[Piece]:
+        """Read the mail inside a signature that wraps it; what is encrypted is only named."""
+        content = signed_content(leaf.data)
+        if content is None:
+            self._warn_of_encryption(leaf)
+            yield from self._listed(name, leaf.path)
+            return
+        inner = read_headers(content, is_part=True)
+        yield from self.read(inner, content[inner.body_at :], f"{leaf.path}.1")
+
+    def _warn_of_encryption(self, leaf: Leaf) -> None:
+        self._context.warn("encrypted_part", f"Part {leaf.path} of the mail is encrypted and was not read.")
 
     def _is_read_here(self, leaf: Leaf, name: str) -> bool:
         """Whether a part is text of this mail, not a file that came with it."""
