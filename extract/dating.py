@@ -10,7 +10,7 @@ from extract.model import Granularity, TimeSpan
 from extract.phrases import say_span
 from extract.times import find_times
 
-_HAS_YEAR = re.compile(r"(?:19|20)\d\d|[〇零一二三四五六七八九]{4}年|['’]\d\d")
+_HAS_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|[〇零一二三四五六七八九]{4}年|['’]\d\d")
 # Words that already name the day, month or quarter: only the year is missing.
 _NAMED = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?<![a-z])q[1-4]|\bquarter of|\d\s*月"

@@ -14,15 +14,15 @@ from functools import lru_cache
 from math import sqrt
 
 from extract.scripts import CJK, is_mostly_cjk
-from extract.terms import stop_words
+from extract.terms import singular, stop_words
 from extract.wordlists import word_list
 
 _PIECE = re.compile(rf"[^\s{CJK}]+|[{CJK}]+")
-_WORD = re.compile(rf"[^\W_{CJK}](?:[^\s{CJK}]*[^\W_{CJK}])?")
+_WORD = re.compile(rf"[^\W_{CJK}]+(?:[-'’.&/][^\W_{CJK}]+)*")
 _NUMERIC = re.compile(r"[\d.,:%$€£¥/\-]+\w?$|.*(?:@|://|www\.)")
 _CJK_RUN = re.compile(f"[{CJK}]+")
 _MAX_WORDS = 3
-_MAX_GRAM = 6
+_MAX_GRAM = 8
 
 
 def keyphrases(
@@ -51,7 +51,7 @@ def keyphrases(
 def _overlap(one: str, other: str) -> bool:
     if _CJK_RUN.match(one):
         return one in other or other in one
-    return not set(one.split()).isdisjoint(other.split())
+    return not set(map(singular, one.split())).isdisjoint(map(singular, other.split()))
 
 
 def _ranked_words(texts: Sequence[str], language: str) -> list[str]:
@@ -111,24 +111,25 @@ def is_breaker(word: str, language: str) -> bool:
 
 
 def _ranked_cjk(text: str) -> list[str]:
-    stops = word_list("stop_characters")
+    runs = [run for run in _cjk_splitter().split(text) if len(run) > 1]
     counts: Counter[str] = Counter()
-    for run in re.split(f"[{''.join(sorted(stops))}]+|[^{CJK}]+", text):
+    for run in runs:
         for start in range(len(run) - 1):
-            counts.update(
-                run[start : start + size] for size in range(2, min(_MAX_GRAM, len(run) - start) + 1)
-            )
+            longest = min(_MAX_GRAM, len(run) - start)
+            counts.update(run[start : start + size] for size in range(2, longest + 1))
     repeated = {gram: count for gram, count in counts.items() if count > 1}
     whole = {gram: count for gram, count in repeated.items() if not _is_part(gram, count, repeated)}
     ranked = sorted(whole, key=lambda gram: -whole[gram] * (len(gram) - 0.5))
-    if ranked:
-        return ranked
-    # Nothing recurs: the short runs between grammatical characters, as they come.
-    return [
-        gram
-        for gram in re.split(f"[{''.join(sorted(stops))}]+|[^{CJK}]+", text)
-        if 2 <= len(gram) <= _MAX_GRAM
-    ]
+    # Where nothing recurs: the short runs between grammatical characters, as they come.
+    return _unshifted(ranked) or [run for run in runs if len(run) <= _MAX_GRAM]
+
+
+@lru_cache(maxsize=1)
+def _cjk_splitter() -> re.Pattern[str]:
+    """What parts Chinese and Japanese phrases: counters behind numbers, common verbs, grammar."""
+    words = "|".join(sorted(word_list("topic_breakers_zh"), key=len, reverse=True))
+    stops = "".join(sorted(word_list("stop_characters")))
+    return re.compile(rf"\d[年月日号號时時分点點岁歲次个個]?|{words}|[{stops}]|[^{CJK}]")
 
 
 def _is_part(gram: str, count: int, repeated: dict[str, int]) -> bool:
@@ -136,3 +137,12 @@ def _is_part(gram: str, count: int, repeated: dict[str, int]) -> bool:
     if len(gram) == _MAX_GRAM:
         return False
     return any(repeated[other] >= count - 1 for other in repeated if len(other) > len(gram) and gram in other)
+
+
+def _unshifted(ranked: list[str]) -> list[str]:
+    """Keep the first of windows that slide over one long name."""
+    kept: list[str] = []
+    for gram in ranked:
+        if not any(gram[1:] in other or gram[:-1] in other for other in kept if len(gram) == _MAX_GRAM):
+            kept.append(gram)
+    return kept

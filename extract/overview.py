@@ -15,7 +15,8 @@ from extract.statements.rows import is_header, is_named, render_cells
 from extract.summary import MAX_TOKENS, Candidate, choose, join_sentences
 from ingest.model import Element, ElementKind
 
-_COLUMNS = 8
+_COLUMNS, _ENOUGH = 8, 3
+_ENDS = tuple('.!?…。！？”"')
 _NUMBERED = re.compile(r"^(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 
 
@@ -37,8 +38,17 @@ def summarize(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) ->
 
 
 def _sentences(scene: Scene, drafts: Sequence[Draft], max_tokens: int = MAX_TOKENS) -> list[str]:
-    candidates = [Candidate(_NUMBERED.sub("", draft.said), draft.confidence) for draft in drafts]
+    whole = sum(draft.said.endswith(_ENDS) for draft in drafts)
+    candidates = [
+        Candidate(_NUMBERED.sub("", draft.said), draft.confidence * (0.5 if _is_scrap(draft, whole) else 1.0))
+        for draft in drafts
+    ]
     return choose(candidates, scene.language, max_tokens)
+
+
+def _is_scrap(draft: Draft, whole: int) -> bool:
+    """Captions and labels do not speak for a text that has sentences."""
+    return whole >= _ENOUGH and not draft.said.endswith(_ENDS)
 
 
 def _table(scene: Scene, rows: Sequence[Element]) -> str:

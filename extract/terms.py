@@ -19,7 +19,8 @@ _PLURAL_S = frozenset({"en", "und", "fr", "es", "pt"})
 
 
 @lru_cache(maxsize=32_768)
-def _normal(word: str) -> str:
+def singular(word: str) -> str:
+    """Return a lower-case word without its plural or possessive ending, as far as its looks tell."""
     word = word.replace("’", "'")
     word = word.removesuffix("'s")
     if len(word) > 4 and word.endswith("ies"):
@@ -48,7 +49,7 @@ def terms(text: str, language: str = "en") -> list[str]:
         if _IS_CJK.match(token):
             found += _pairs(token)
         elif (len(token) > 1 or token.isdigit()) and token.replace("’", "'") not in stops:
-            found.append(_normal(token) if language in _PLURAL_S else token)
+            found.append(singular(token) if language in _PLURAL_S else token)
     return found
 
 

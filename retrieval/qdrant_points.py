@@ -82,20 +82,27 @@ class Narrow(Protocol):
         """Return the filter."""
 
 
-def lane_request(lane: Lane, narrow: Narrow) -> models.QueryRequest:
+def lane_request(lane: Lane, narrow: Narrow, corpus: models.Filter) -> models.QueryRequest:
     """Return the request for one ranked list.
+
+    Args:
+        lane: what is asked.
+        narrow: builds its filter.
+        corpus: the points whose words say how rare a term is. Not all points: another tenant's words would
+            shape the scores, and show in them.
 
     Raises:
         ValueError: the lane has neither a dense nor a sparse vector.
     """
     query, using = _asked(lane)
-    prefetch = [_prefetch(inner, narrow) for inner in lane.among if _is_asked(inner)]
+    prefetch = [_prefetch(inner, narrow, corpus) for inner in lane.among if _is_asked(inner)]
     return models.QueryRequest(
         query=query,
         using=using,
         prefetch=prefetch or None,
         filter=narrow(parents=lane.parents, ids=lane.ids),
         limit=lane.limit,
+        params=_params(lane, corpus),
         with_payload=_CARRIED[lane.carry],
     )
 
@@ -122,8 +129,18 @@ def _asked(lane: Lane) -> tuple[Any, str]:
     raise ValueError("a lane needs a dense or a sparse vector")
 
 
-def _prefetch(lane: Lane, narrow: Narrow) -> models.Prefetch:
+def _prefetch(lane: Lane, narrow: Narrow, corpus: models.Filter) -> models.Prefetch:
     query, using = _asked(lane)
     return models.Prefetch(
-        query=query, using=using, filter=narrow(parents=lane.parents, ids=lane.ids), limit=lane.limit
+        query=query,
+        using=using,
+        filter=narrow(parents=lane.parents, ids=lane.ids),
+        limit=lane.limit,
+        params=_params(lane, corpus),
     )
+
+
+def _params(lane: Lane, corpus: models.Filter) -> models.SearchParams | None:
+    if lane.dense is not None:
+        return None
+    return models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))

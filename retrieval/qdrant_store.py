@@ -94,7 +94,10 @@ class QdrantStore:
         """
         # A question without a single word matches nothing; servers refuse it.
         asked = [at for at, lane in enumerate(lanes) if lane.sparse is None or lane.sparse.indices]
-        requests = [lane_request(lanes[at], partial(bound_filter, tenant, where)) for at in asked]
+        requests = [
+            lane_request(lanes[at], partial(bound_filter, tenant, where), bound_filter(tenant))
+            for at in asked
+        ]
         found: list[list[Scored]] = [[] for _ in lanes]
         if not requests:
             return found

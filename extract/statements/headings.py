@@ -61,9 +61,9 @@ class Headings:
     def _place(self, element: Element) -> str:
         if isinstance(element.anchor, SheetAnchor):
             return sheet_label(self._scene.title, element.anchor.sheet, self._scene.language)
-        names = [one_line(text) for _, text in self._path]
-        # A file's name says little beside a title that stands in the text; slide titles need their deck's.
-        if self._scene.titled or not names or self._slide is not None:
+        names = [name for _, text in self._path if (name := one_line(text))]
+        # A title that stands in the text says more than the file's name.
+        if self._scene.titled or self._slide is not None or not (self._path and self._path[0][0] <= 0):
             names.insert(0, self._scene.title)
-        names = list(dict.fromkeys(name for name in names if name))
-        return shorten(" > ".join([names[0], *names[1:][-2:]]), _LABEL_WIDTH)
+        kept = [name for at, name in enumerate(names) if at == 0 or name not in names[at - 1]]
+        return shorten(" > ".join([kept[0], *kept[1:][-2:]] if kept else [self._scene.title]), _LABEL_WIDTH)

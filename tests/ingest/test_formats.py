@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.errors import UnsupportedFile
+from ingest.errors import IngestError, UnsupportedFile
 from ingest.formats import FORMATS, Format, by_media_type, by_name, extension_of, load_parser
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +69,10 @@ def test_a_module_loads_no_library_of_another(module: str, allowed: tuple[str, .
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import {module}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert set(loaded.stdout.split()) & set(HEAVY) <= set(allowed)
+
+
+def test_the_manual_lists_every_extension_and_error() -> None:
+    manual = (ROOT / "docs/formats.md").read_text("utf-8")
+    words = set(manual.replace(",", " ").replace("|", " ").split())
+    assert {extension for row in FORMATS for extension in row.extensions} <= words
+    assert {f"`{error.code}`" for error in IngestError.__subclasses__()} <= words

@@ -141,6 +141,26 @@ def test_what_a_parser_leaves_behind_is_killed(tmp_path: Path) -> None:
     assert not Path(f"/proc/{daemon}").exists()
 
 
+@pytest.mark.usefixtures("hostile")
+@pytest.mark.parametrize("way", ["link_child", "link_elements", "name_elsewhere", "fifo_child"])
+def test_what_is_left_is_checked_before_anyone_reads_it(tmp_path: Path, way: str) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("key")
+    with pytest.raises((ParserCrashed, CorruptFile, MaliciousFile)):
+        order(tmp_path, f"{way} {secret}")
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_leftover_of_an_earlier_try_is_cleared(tmp_path: Path) -> None:
+    (tmp_path / "out/.work").mkdir(parents=True)
+    (tmp_path / "out/.work/stderr").symlink_to(tmp_path / "victim")
+    (tmp_path / "out/children").mkdir()
+    (tmp_path / "out/children/00000.bin").write_text("old")
+    order(tmp_path, "environment")
+    assert not (tmp_path / "victim").exists()
+    assert list((tmp_path / "out/children").iterdir()) == []
+
+
 def test_a_file_without_text_is_told_apart(tmp_path: Path) -> None:
     source = tmp_path / "blob"
     source.write_text(" \n\n ")

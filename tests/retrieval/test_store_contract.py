@@ -151,6 +151,17 @@ def test_rare_words_weigh_more_than_common_ones(store: QdrantStore) -> None:
     assert hits[0].score > 3 * hits[1].score
 
 
+def test_how_rare_a_word_is_depends_on_one_s_own_tenant_only(store: QdrantStore) -> None:
+    texts = ["report alpha", "report beta", "report quokka"]
+    put_facts(store, *(a_fact(position=at, text=text) for at, text in enumerate(texts)))
+    lane = Lane(limit=3, sparse=encode_query("report quokka"))
+    before = [hit.score for hit in store.search(FACTS, "t1", ANYTHING, [lane])[0]]
+    theirs = [a_fact("d9", position=at, text="quokka", owner=owner("t2")) for at in range(20)]
+    put_facts(store, *theirs)
+    after = [hit.score for hit in store.search(FACTS, "t1", ANYTHING, [lane])[0]]
+    assert after == pytest.approx(before)
+
+
 def test_lanes_without_shared_words_are_empty(store: QdrantStore) -> None:
     put_facts(store, a_fact(text="apple"))
     lanes = [Lane(limit=3, sparse=encode_query("zebra")), Lane(limit=3, sparse=SparseVector((), ()))]
