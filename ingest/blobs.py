@@ -119,6 +119,15 @@ class BlobStore:
         """Return whether there is a blob of that hash."""
         return bool(self._fs.exists(self._path(sha256)))
 
+    def hashes(self) -> Iterator[str]:
+        """Yield the hash of every blob, in no order."""
+        if not self._fs.exists(self._root):
+            return
+        for path in self._fs.find(self._root):
+            name = str(path).rpartition("/")[2]
+            if _SHA256.fullmatch(name):
+                yield name
+
     def _path(self, sha256: str) -> str:
         if not _SHA256.fullmatch(sha256):
             raise ValueError("a blob is named by the 64 hex digits of its SHA-256")

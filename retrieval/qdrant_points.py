@@ -14,7 +14,7 @@ from retrieval.qdrant_schema import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _BATCH_POINTS = 128
 _BATCH_BYTES = 12 * 2**20
-_BYTES_PER_NUMBER = 22  # a float in JSON, with its comma
+_BYTES_PER_NUMBER = 22  # at most, a float in JSON with its comma
 
 
 class StorePoint(NamedTuple):
@@ -46,6 +46,13 @@ def batches(points: Iterable[StorePoint]) -> Iterator[list[models.PointStruct]]:
         yield batch
 
 
+def _plain(dense: Vector) -> list[float]:
+    # Seven decimals are what single precision tells of a unit vector; written out in full, a request is
+    # twice as long.
+    numbers: list[float] = dense.astype(np.float64).round(7).tolist()
+    return numbers
+
+
 def _numbers(dense: Vector | None, sparse: SparseVector) -> int:
     return (0 if dense is None else len(dense)) + 2 * len(sparse.indices)
 
@@ -57,7 +64,7 @@ def _write_vectors(point: StorePoint) -> dict[str, Any]:
         named.append((CONTEXT_DENSE, point.around.dense, CONTEXT_SPARSE, point.around.sparse))
     for dense_name, dense, sparse_name, sparse in named:
         if dense is not None:
-            written[dense_name] = dense.tolist()
+            written[dense_name] = _plain(dense)
         if sparse.indices:
             written[sparse_name] = models.SparseVector(
                 indices=list(sparse.indices), values=list(sparse.values)
@@ -122,7 +129,7 @@ def _is_asked(lane: Lane) -> bool:
 
 def _asked(lane: Lane) -> tuple[Any, str]:
     if lane.dense is not None:
-        return lane.dense.tolist(), CONTEXT_DENSE if lane.context else DENSE
+        return _plain(lane.dense), CONTEXT_DENSE if lane.context else DENSE
     if lane.sparse is not None:
         terms = models.SparseVector(indices=list(lane.sparse.indices), values=list(lane.sparse.values))
         return terms, CONTEXT_SPARSE if lane.context else SPARSE
