@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from _csv import Dialect as Compiled
 from collections import deque
 from collections.abc import Iterator
 from typing import TextIO
@@ -12,7 +13,7 @@ from pydantic import JsonValue, TypeAdapter
 from ingest.anchors import RowAnchor
 from ingest.charsets import codec_of
 from ingest.context import ParseContext, Piece
-from ingest.delimited import Compiled, Dialect, find_header, read_records, sniff
+from ingest.delimited import Dialect, find_header, read_records, sniff
 from ingest.encoding import errors_of, find_file_encoding
 from ingest.errors import FileTooLarge
 from ingest.formats import TSV
