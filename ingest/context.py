@@ -68,10 +68,19 @@ class ParseContext:
         """Hand over a file found inside this one.
 
         Raises:
-            FileTooLarge: more attachments than ``limits.max_attachments``.
+            FileTooLarge: more attachments than ``limits.max_attachments``, or more bytes of them than
+                ``limits.max_unpacked_bytes``.
         """
         if len(self.children) >= self.limits.max_attachments:
-            raise FileTooLarge(f"The file holds more than {self.limits.max_attachments} attachments.")
+            raise FileTooLarge(
+                f"The file holds more than {self.limits.max_attachments} attachments (PARSE_MAX_ATTACHMENTS)."
+            )
+        held = sum(child.size_bytes for child in self.children)
+        if held + len(data) > self.limits.max_unpacked_bytes:
+            raise FileTooLarge(
+                f"The attachments are larger than {self.limits.max_unpacked_bytes} bytes together"
+                " (PARSE_MAX_UNPACKED_BYTES)."
+            )
         stored_as = f"{len(self.children):05d}.bin"
         (self.child_dir / stored_as).write_bytes(data)
         self.children.append(

@@ -31,7 +31,7 @@ class StrataError(Exception):
         next_step: what the user can do about it.
     """
 
-    code: ClassVar[str] = "internal"
+    code: str = "internal"
     advice: ClassVar[str] = "Try again; if it stays, report it with the request id."
 
     def __init__(self, detail: str | None = None, *, next_step: str | None = None) -> None:

@@ -73,4 +73,14 @@ class NotOf(Frozen):
     part: FilterExpr
 
 
-FilterExpr = Annotated[Compare | AllOf | AnyOf | NotOf, Field(discriminator="op")]
+class AsOf(Frozen):
+    """What held at a moment; None stands for now: what nothing has superseded.
+
+    Not part of a caller's filters: a search adds it.
+    """
+
+    op: Literal["as_of"] = "as_of"
+    moment: datetime | None = None
+
+
+FilterExpr = Annotated[Compare | AllOf | AnyOf | NotOf | AsOf, Field(discriminator="op")]

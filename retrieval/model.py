@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from extract.model import AtomicFact, Episode
+from extract.model import AtomicFact, Episode, TimeSpan
 from ingest.anchors import Frozen
 from retrieval.filters import AllOf
 
@@ -77,11 +77,20 @@ class IndexedEpisode(Frozen):
     document: DocumentRef
 
 
+class EpisodeContext(Frozen):
+    """What a fact takes over from its episode where it says nothing itself; searches are narrowed by it."""
+
+    recorded_at: datetime
+    occurred: TimeSpan | None = None
+    participants: tuple[str, ...] = ()
+
+
 class IndexedFact(Frozen):
-    """A fact as it stands in the index: with the document it comes from."""
+    """A fact as it stands in the index: with the document and the episode it comes from."""
 
     fact: AtomicFact
     document: DocumentRef
+    context: EpisodeContext | None = None
 
 
 class HitTrace(Frozen):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.filters import FilterExpr
 from retrieval.model import IndexedEpisode, IndexedFact
+from retrieval.traits import Traits
 
 Vector = NDArray[np.float32]
 
@@ -55,24 +56,61 @@ class Collection(StrEnum):
     FACTS = "facts"
 
 
+class Carry(StrEnum):
+    """What comes back with each id and score: as little as the caller can do with."""
+
+    ITEM = "item"
+    TRAITS = "traits"
+    BOTH = "both"
+    NOTHING = "nothing"
+
+
 class Lane(NamedTuple):
     """One ranked list to fetch: exactly one of ``dense`` and ``sparse`` is set.
 
-    ``parents`` narrows facts to those of these episodes. ``limit`` is the most to return.
+    Attributes:
+        limit: the most to return.
+        dense, sparse: what items are compared with.
+        parents: only facts of these episodes.
+        ids: only these items. Where ``parents`` is given too, an item passes by either.
+        among: only what these lanes return; their own ``among`` and ``carry`` do not count.
+        context: compare with a fact's surroundings instead of the fact itself.
+        carry: what is returned besides id and score.
     """
 
     limit: int
     dense: Vector | None = None
     sparse: SparseVector | None = None
     parents: tuple[str, ...] | None = None
+    ids: tuple[str, ...] | None = None
+    among: tuple[Lane, ...] = ()
+    context: bool = False
+    carry: Carry = Carry.ITEM
 
 
 class Scored(NamedTuple):
-    """An item of a lane. ``score`` is the cosine (dense) or the BM25 sum (sparse)."""
+    """An item of a lane. ``score`` is the cosine (dense) or the BM25 sum (sparse).
+
+    ``traits`` and ``body``, the item as JSON, are None where the lane did not carry them.
+    """
 
     id: str
     score: float
-    item: IndexedEpisode | IndexedFact
+    collection: Collection
+    traits: Traits | None = None
+    body: str | None = None
+
+    @property
+    def item(self) -> IndexedEpisode | IndexedFact:
+        """The item, read anew at each call.
+
+        Raises:
+            ValueError: the lane did not carry it.
+        """
+        if self.body is None:
+            raise ValueError("the lane did not carry the item")
+        model = IndexedEpisode if self.collection is Collection.EPISODES else IndexedFact
+        return model.model_validate_json(self.body)
 
 
 class StoredVectors(NamedTuple):
@@ -80,6 +118,20 @@ class StoredVectors(NamedTuple):
 
     dense: Vector | None
     sparse: SparseVector | None
+
+
+class Surroundings(NamedTuple):
+    """What stands around a fact in its episode, stored beside the fact.
+
+    Attributes:
+        dense: unit vector of the fact among its neighbours; None where the fact has none.
+        sparse: terms of the fact joined with its neighbours.
+        traits: what ranking knows of the fact.
+    """
+
+    dense: Vector | None
+    sparse: SparseVector
+    traits: Traits
 
 
 class VectorStore(Protocol):
@@ -97,9 +149,13 @@ class VectorStore(Protocol):
         """Insert or overwrite episodes by id; a None vector stores the item without a dense one."""
 
     def put_facts(
-        self, items: Sequence[IndexedFact], dense: Sequence[Vector | None], sparse: Sequence[SparseVector]
+        self,
+        items: Sequence[IndexedFact],
+        dense: Sequence[Vector | None],
+        sparse: Sequence[SparseVector],
+        around: Sequence[Surroundings] = (),
     ) -> None:
-        """Insert or overwrite facts by id."""
+        """Insert or overwrite facts by id; without ``around`` they are stored as if they stood alone."""
 
     def search(
         self, collection: Collection, tenant: str, where: FilterExpr, lanes: Sequence[Lane]
@@ -125,3 +181,6 @@ class VectorStore(Protocol):
 
     def delete_document(self, tenant: str, document_id: str) -> int:
         """Remove a document's episodes and facts; return how many points that were."""
+
+    def census(self, collection: Collection) -> dict[tuple[str, str], int]:
+        """Return the number of items of each (tenant, document id). For the operator: it sees all tenants."""

@@ -1,0 +1,122 @@
+"""The API from the outside: what the client commands talk to."""
+
+from __future__ import annotations
+
+import mimetypes
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+from api.launcher.home import Home
+from ingest.errors import StrataError
+from workers.settings import Settings
+
+_TIMEOUT_S = 120.0
+
+
+class ServerUnreachable(StrataError):
+    """No Strata server answers."""
+
+    code = "server_unreachable"
+    advice = "Start one with `strata serve`, or set STRATA_URL and STRATA_API_KEY."
+
+
+class ServerError(StrataError):
+    """The server refused the request."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        super().__init__(str(body.get("detail") or body.get("title")), next_step=body.get("next_step"))
+        self.code = str(body.get("code", "http_error"))
+
+
+class LocalFile(NamedTuple):
+    """A file to hand in: where it is, and the name it gets (its path below the folder given)."""
+
+    path: Path
+    name: str
+
+
+class Address(NamedTuple):
+    """Where the server is and the key for it."""
+
+    url: str
+    key: str | None
+
+
+def find_server(settings: Settings, environ: Mapping[str, str]) -> Address | None:
+    """Return STRATA_URL with STRATA_API_KEY, else the instance running on STRATA_HOME, else None."""
+    if environ.get("STRATA_URL"):
+        return Address(environ["STRATA_URL"].rstrip("/"), environ.get("STRATA_API_KEY"))
+    home = Home(settings)
+    running = home.server()
+    if running is None:
+        return None
+    return Address(running.url, environ.get("STRATA_API_KEY") or home.api_key())
+
+
+class Client:
+    """A thin client of the HTTP API; every method raises ServerUnreachable or ServerError."""
+
+    def __init__(self, address: Address) -> None:
+        headers = {"Authorization": f"Bearer {address.key}"} if address.key else {}
+        # Proxies of the environment are for the outside world, not for our own server on this machine.
+        self._http = httpx.Client(base_url=address.url, headers=headers, timeout=_TIMEOUT_S, trust_env=False)
+        self.url = address.url
+
+    def call(self, method: str, path: str, **options: Any) -> Any:  # noqa: ANN401  JSON, and httpx's options
+        """Send a request and return the JSON answer."""
+        try:
+            response = self._http.request(method, path, **options)
+        except httpx.HTTPError as error:
+            raise ServerUnreachable(f"No answer from {self.url}: {error or type(error).__name__}.") from error
+        if response.is_error:
+            is_json = "json" in response.headers.get("content-type", "")
+            raise ServerError(response.json() if is_json else {"detail": response.text[:500]})
+        return response.json() if response.content else None
+
+    def upload(
+        self, files: Sequence[LocalFile], owner: Mapping[str, str], batch_id: str | None
+    ) -> dict[str, Any]:
+        """Hand in files as one request; ``batch_id`` adds them to a batch that exists."""
+        data = {**owner, **({"batch_id": batch_id} if batch_id else {})}
+        with ExitStack() as stack:
+            parts = [
+                (
+                    "files",
+                    (
+                        file.name,
+                        stack.enter_context(file.path.open("rb")),
+                        mimetypes.guess_type(file.name)[0] or "application/octet-stream",
+                    ),
+                )
+                for file in files
+            ]
+            answer: dict[str, Any] = self.call("POST", "/api/v1/documents", data=data, files=parts)
+        return answer
+
+    def follow(self, batch_id: str, timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the state of a batch about twice a second until it is done.
+
+        Raises:
+            StrataError: code ``wait_timeout`` when it is not done after ``timeout_s``.
+        """
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            state: dict[str, Any] = self.call("GET", f"/api/v1/batches/{batch_id}")
+            yield state
+            if state["done"]:
+                return
+            if deadline is not None and time.monotonic() > deadline:
+                raise WaitTimeout(f"The batch {batch_id} is not done after {timeout_s:.0f} s.")
+            time.sleep(0.5)
+
+
+class WaitTimeout(StrataError):
+    """The documents are still being worked on."""
+
+    code = "wait_timeout"
+    advice = "The work goes on; look with `strata status BATCH`."

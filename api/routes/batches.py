@@ -1,0 +1,75 @@
+"""Batches: how far an upload is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+
+from api.auth import Principal, Scope, require
+from api.routes.current import services
+from api.schemas.documents import BatchQuery, BatchResponse
+from workers.errors import NotFound
+from workers.model import ENDED, BatchFile, BatchStatus, State
+
+blueprint = APIBlueprint("batches", __name__, url_prefix="/api/v1/batches")
+
+
+def _row(file: BatchFile) -> dict[str, Any]:
+    document = file.document
+    error = file.error or (document.error if document and document.state == State.FAILED else None)
+    state = document.state if document else ("refused" if file.error else "deleted")
+    return {
+        "filename": file.filename,
+        "document_id": file.document_id,
+        "status": state,
+        "running": bool(document and document.running),
+        "stage_done": document.done if document else 0,
+        "stage_total": (document.total or None) if document else None,
+        "elements": document.counts.elements if document else 0,
+        "episodes": document.counts.episodes if document else 0,
+        "facts": document.counts.facts if document else 0,
+        "parent_id": document.parent_id if document else None,
+        "duplicate_of": file.duplicate_of,
+        "warnings": [warning.model_dump() for warning in document.warnings] if document else [],
+        "error": error.model_dump() if error else None,
+    }
+
+
+def _refuse_strangers(caller: Principal, status: BatchStatus) -> None:
+    """A key bound to one owner sees only batches of that owner."""
+    for file in status.files:
+        if file.document is None:
+            continue
+        owner = file.document.owner
+        if (caller.user_id and owner.user_id != caller.user_id) or (
+            caller.group_id and owner.group_id != caller.group_id
+        ):
+            raise NotFound("There is no such batch.")
+
+
+def batch_out(status: BatchStatus) -> BatchResponse:
+    """Return the public form of a batch."""
+    finished = sum(1 for file in status.files if file.document is None or file.document.state in ENDED)
+    return BatchResponse(
+        batch_id=status.id,
+        done=status.done,
+        total=len(status.files),
+        finished=finished,
+        waiting=status.waiting,
+        running=status.running,
+        counts=status.counts,
+        documents=[_row(file) for file in status.files],
+    )
+
+
+@blueprint.get("/<batch_id>")
+@blueprint.input(BatchQuery, location="query", arg_name="asked")
+@blueprint.output(BatchResponse)
+@blueprint.doc(summary="How far an upload is", security="bearer", responses=[401, 404])
+def show(batch_id: str, asked: BatchQuery) -> BatchResponse:
+    """Show counts per state and a row per file; with ``wait`` answer when all has ended or time is up."""
+    caller = require(Scope.READ)
+    status = services().ledger.batches.wait(caller.tenant, batch_id, asked.wait)
+    _refuse_strangers(caller, status)
+    return batch_out(status)

@@ -1,0 +1,87 @@
+"""What a document holds: its bytes, elements, episodes and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, send_file
+from pydantic import BaseModel
+
+from api.errors import BadRequest
+from api.routes.current import services
+from api.routes.documents import visible
+from api.schemas.documents import PageQuery
+from extract.model import Extraction
+from ingest.artifacts import artifact_dir, read_jsonl
+from ingest.model import Element
+
+blueprint = APIBlueprint("contents", __name__, url_prefix="/api/v1/documents/<document_id>")
+
+
+def _page(items: Iterable[BaseModel | dict[str, Any]], asked: PageQuery) -> dict[str, Any]:
+    """Return one page of a list that stands on disk; the cursor is how many items were shown."""
+    try:
+        start = int(asked.cursor or 0)
+    except ValueError as error:
+        raise BadRequest("cursor is not one this list gave out.") from error
+    rows = list(islice(items, start, start + asked.limit + 1))
+    shown = [row if isinstance(row, dict) else row.model_dump(mode="json") for row in rows[: asked.limit]]
+    more = len(rows) > asked.limit
+    return {"items": shown, "cursor": str(start + asked.limit) if more else None, "has_more": more}
+
+
+def _elements(document_id: str) -> Iterator[dict[str, Any]]:
+    path = artifact_dir(services().artifacts, document_id) / "elements.jsonl"
+    if path.exists():
+        for element in read_jsonl(path, Element):
+            yield {**element.model_dump(mode="json"), "place": element.anchor.label()}
+
+
+def _extractions(document_id: str) -> Iterator[Extraction]:
+    path = artifact_dir(services().artifacts, document_id) / "extractions.jsonl"
+    if path.exists():
+        yield from read_jsonl(path, Extraction)
+
+
+@blueprint.get("/content")
+@blueprint.doc(summary="The original bytes", security="bearer", responses=[401, 404])
+def content(document_id: str) -> Response:
+    """Return the file as it was handed in, always as a download: it may be hostile."""
+    record = visible(document_id)
+    held = ExitStack()
+    response = send_file(
+        held.enter_context(services().blobs.open(record.sha256)),
+        mimetype="application/octet-stream",
+        as_attachment=True,
+        download_name=record.name.rsplit("/", 1)[-1],
+    )
+    response.call_on_close(held.close)
+    return response
+
+
+@blueprint.get("/elements")
+@blueprint.input(PageQuery, location="query", arg_name="asked")
+@blueprint.doc(summary="What was read, piece by piece", security="bearer", responses=[401, 404])
+def elements(document_id: str, asked: PageQuery) -> dict[str, Any]:
+    """List the elements of a document with their places."""
+    return _page(_elements(visible(document_id).id), asked)
+
+
+@blueprint.get("/episodes")
+@blueprint.input(PageQuery, location="query", arg_name="asked")
+@blueprint.doc(summary="The episodes of a document", security="bearer", responses=[401, 404])
+def episodes(document_id: str, asked: PageQuery) -> dict[str, Any]:
+    """List the episodes of a document in order."""
+    return _page((one.episode for one in _extractions(visible(document_id).id)), asked)
+
+
+@blueprint.get("/facts")
+@blueprint.input(PageQuery, location="query", arg_name="asked")
+@blueprint.doc(summary="The facts of a document", security="bearer", responses=[401, 404])
+def facts(document_id: str, asked: PageQuery) -> dict[str, Any]:
+    """List the facts of a document in order."""
+    return _page((fact for one in _extractions(visible(document_id).id) for fact in one.facts), asked)

@@ -1,0 +1,45 @@
+"""Is it alive, is it ready, how is it doing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+
+from api.auth import Scope, require
+from api.routes.current import services
+from ingest.errors import StrataError
+
+blueprint = APIBlueprint("health", __name__)
+
+
+@blueprint.get("/healthz")
+@blueprint.doc(summary="Liveness; asks nobody else")
+def healthz() -> dict[str, str]:
+    """Tell that this process answers."""
+    return {"status": "ok"}
+
+
+def _check(name: str) -> dict[str, str]:
+    try:
+        getattr(services(), f"ping_{name}")()
+    except StrataError as error:
+        return {"status": "failed", "code": error.code, "detail": error.detail}
+    return {"status": "ok"}
+
+
+@blueprint.get("/readyz")
+@blueprint.doc(summary="Readiness; asks the ledger, the store and the broker", responses=[503])
+def readyz() -> tuple[dict[str, Any], int]:
+    """Tell whether work can be taken and questions answered."""
+    checks = {name: _check(name) for name in ("ledger", "store", "broker")}
+    ready = all(check["status"] == "ok" for check in checks.values())
+    return {"status": "ok" if ready else "unavailable", "checks": checks}, 200 if ready else 503
+
+
+@blueprint.get("/api/v1/status")
+@blueprint.doc(summary="Documents per state, and how much is in memory", security="bearer", responses=[401])
+def status() -> dict[str, Any]:
+    """Show the numbers of the caller's tenant."""
+    caller = require(Scope.READ)
+    return services().overview(caller.tenant)

@@ -1,0 +1,110 @@
+"""What the calls about documents and batches take and give."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workers.model import State
+
+
+class AcceptedDocument(BaseModel):
+    """One file of an upload: accepted with an id, or refused with a reason."""
+
+    document_id: str | None
+    filename: str
+    status: str = Field(description="state of the document, or 'refused'")
+    duplicate_of: str | None = None
+    code: str | None = None
+    detail: str | None = None
+    next_step: str | None = None
+
+
+class UploadResponse(BaseModel):
+    """What an upload became. Poll ``/api/v1/batches/{batch_id}``."""
+
+    batch_id: str
+    documents: list[AcceptedDocument]
+
+
+class DocumentOut(BaseModel):
+    """The whole life of a document in one view."""
+
+    id: str
+    name: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+    user_id: str | None
+    group_id: str | None
+    session_id: str | None
+    metadata: dict[str, Any]
+    status: str
+    running: bool = Field(description="a worker is on it now; false while it waits")
+    stage_done: int
+    stage_total: int | None
+    elements: int
+    episodes: int
+    facts: int
+    parent_id: str | None
+    warnings: list[dict[str, Any]]
+    error: dict[str, str] | None
+    received_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None
+
+
+class PageQuery(BaseModel):
+    """Where a page starts and how long it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cursor: str | None = None
+    limit: int = Field(default=50, ge=1, le=500)
+
+
+class DocumentListQuery(PageQuery):
+    """Which documents to list."""
+
+    user_id: str | None = None
+    group_id: str | None = None
+    status: State | None = None
+
+
+class DocumentPage(BaseModel):
+    """A page of documents; ``cursor`` is null on the last one."""
+
+    documents: list[DocumentOut]
+    cursor: str | None
+    has_more: bool
+
+
+class BatchQuery(BaseModel):
+    """How long to wait for an answer that is final, in seconds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    wait: float = Field(default=0, ge=0, le=60)
+
+
+class BatchResponse(BaseModel):
+    """How far a batch is: counts per state, and a row per file."""
+
+    batch_id: str
+    done: bool
+    total: int
+    finished: int
+    waiting: int
+    running: int
+    counts: dict[str, int]
+    documents: list[dict[str, Any]]
+
+
+class DeletedResponse(BaseModel):
+    """A document that is being deleted: hidden already, removed in the background."""
+
+    document_id: str
+    status: str
+    documents: int = Field(description="how many go: this one and those found inside it")

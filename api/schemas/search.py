@@ -1,0 +1,181 @@
+"""The search contract: what is asked over HTTP and what comes back, to the field."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from extract.model import AtomicFact
+from ingest.anchors import Anchor
+from retrieval.model import (
+    Degraded,
+    DocumentRef,
+    EpisodeHit,
+    FactHit,
+    HitTrace,
+    Include,
+    MemoryType,
+    SearchAnswer,
+    SearchMethod,
+)
+
+
+class SearchRequest(BaseModel):
+    """One search. ``filters`` must name a user_id or group_id unless the key is bound to one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=4000)
+    method: SearchMethod = SearchMethod.HYBRID
+    memory_types: list[MemoryType] = [MemoryType.EPISODIC, MemoryType.PROFILE]
+    top_k: int = Field(default=10, ge=1, le=100)
+    radius: float | None = Field(default=None, ge=0, le=1, description="drop hits scored below it")
+    filters: dict[str, Any] = Field(default_factory=dict)
+    as_of: datetime | None = None
+    include_original_data: bool = False
+    include: list[Include] = []
+
+
+class AnchorOut(BaseModel):
+    """Where a statement stands: ``label`` for people, the rest for programs."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    label: str
+
+    @classmethod
+    def of(cls, anchor: Anchor) -> AnchorOut:
+        """Return the public form of an anchor."""
+        return cls(label=anchor.label(), **anchor.model_dump(mode="json", exclude_none=True))
+
+
+class FactOut(BaseModel):
+    """A fact of the answer."""
+
+    id: str
+    atomic_fact: str
+    topic_name: str
+    score: float
+    parent_episode_id: str
+    document: DocumentRef
+    anchors: list[AnchorOut]
+    quote: str
+    occurred_at: datetime | None
+    trace: HitTrace | None = None
+
+    @classmethod
+    def of(cls, hit: FactHit) -> FactOut:
+        """Return the public form of a fact hit."""
+        fact: AtomicFact = hit.indexed.fact
+        return cls(
+            id=fact.id,
+            atomic_fact=fact.text,
+            topic_name=fact.topic_name,
+            score=hit.score,
+            parent_episode_id=fact.episode_id,
+            document=hit.indexed.document,
+            anchors=[AnchorOut.of(anchor) for anchor in fact.anchors],
+            quote=fact.quote,
+            occurred_at=fact.occurred.start if fact.occurred else None,
+            trace=hit.trace,
+        )
+
+
+class EpisodeOut(BaseModel):
+    """An episode of the answer, with the facts under it that speak for it."""
+
+    id: str
+    user_id: str | None
+    group_id: str | None
+    session_id: str | None
+    timestamp: datetime
+    title: str
+    summary: str
+    episode: str
+    topics: list[str]
+    participants: list[str]
+    document: DocumentRef
+    score: float
+    atomic_facts: list[FactOut]
+    trace: HitTrace | None = None
+
+    @classmethod
+    def of(cls, hit: EpisodeHit) -> EpisodeOut:
+        """Return the public form of an episode hit."""
+        episode = hit.indexed.episode
+        return cls(
+            id=episode.id,
+            user_id=episode.owner.user_id,
+            group_id=episode.owner.group_id,
+            session_id=episode.owner.session_id,
+            timestamp=episode.occurred.start if episode.occurred else episode.recorded_at,
+            title=episode.title,
+            summary=episode.summary,
+            episode=episode.text,
+            topics=list(episode.topics),
+            participants=list(episode.participants),
+            document=hit.indexed.document,
+            score=hit.score,
+            atomic_facts=[FactOut.of(fact) for fact in hit.facts],
+            trace=hit.trace,
+        )
+
+
+class AgentMemoryOut(BaseModel):
+    """What agents learned: cases and the skills generalised from them."""
+
+    cases: list[dict[str, Any]] = []
+    skills: list[dict[str, Any]] = []
+
+
+class QueryOut(BaseModel):
+    """The question as it was understood."""
+
+    text: str
+    method: SearchMethod
+    filters_applied: dict[str, Any]
+
+
+class SearchResponse(BaseModel):
+    """The answer, best first in each list. ``degraded`` is there only when a part did not work."""
+
+    episodes: list[EpisodeOut]
+    facts: list[FactOut]
+    profiles: list[dict[str, Any]]
+    raw_messages: list[dict[str, Any]]
+    agent_memory: AgentMemoryOut
+    query: QueryOut
+    degraded: list[Degraded] | None = None
+    trace: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, answer: SearchAnswer, query: QueryOut) -> SearchResponse:
+        """Return the public form of an answer."""
+        return cls(
+            episodes=[EpisodeOut.of(hit) for hit in answer.episodes if hit.answers],
+            facts=[FactOut.of(hit) for hit in answer.facts],
+            profiles=list(answer.profiles),
+            raw_messages=list(answer.raw_messages),
+            agent_memory=AgentMemoryOut(cases=list(answer.agent_cases), skills=list(answer.agent_skills)),
+            query=query,
+            degraded=list(answer.degraded) or None,
+            trace=answer.trace,
+        )
+
+    def public(self) -> dict[str, Any]:
+        """Return the JSON body: optional extras only where they hold something."""
+        body = self.model_dump(mode="json")
+        for key in ("degraded", "trace"):
+            if body[key] is None:
+                del body[key]
+        for hit in [
+            *body["episodes"],
+            *body["facts"],
+            *(f for e in body["episodes"] for f in e["atomic_facts"]),
+        ]:
+            if hit["trace"] is None:
+                del hit["trace"]
+        return body

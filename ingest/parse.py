@@ -1,0 +1,30 @@
+"""The door to all parsers: a path in, elements on disk and an outcome back, whatever the file does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ingest.limits import ParseLimits
+from ingest.outcome import ParseOutcome
+from ingest.reading import parse_in_process
+from ingest.sandbox import run_limited
+
+__all__ = ["ParseOutcome", "parse_file", "parse_in_process"]
+
+
+def parse_file(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> ParseOutcome:
+    """Read a file in a child process of limited memory, time and reach.
+
+    Writes ``out_dir/elements.jsonl`` (one ``Element`` a line) and ``out_dir/children/NNNNN.bin``.
+
+    Args:
+        path: the bytes; never written to.
+        name: the sender's file name, used to tell types apart and for titles, never as a path.
+        limits: what the child may use.
+        out_dir: made when missing; the only place written to.
+
+    Raises:
+        IngestError: one subclass for each way a file can be unreadable.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    return run_limited(path.resolve(), name, limits, out_dir.resolve())

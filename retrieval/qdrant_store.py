@@ -1,0 +1,209 @@
+"""Episodes and facts in Qdrant: a server, the store process or memory, all through ``qdrant-client``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from qdrant_client import QdrantClient, models
+
+from retrieval.filters import FilterExpr
+from retrieval.model import IndexedEpisode, IndexedFact
+from retrieval.protocols import Collection, Lane, Scored, SparseVector, StoredVectors, Surroundings, Vector
+from retrieval.qdrant_connection import store_errors
+from retrieval.qdrant_filter import bound_filter
+from retrieval.qdrant_payload import episode_payload, fact_payload, read_carried, read_item
+from retrieval.qdrant_points import StorePoint, batches, lane_request, read_vectors
+from retrieval.qdrant_schema import alias_targets, create_missing, point_aliases, real_name
+from retrieval.surroundings import alone
+
+_PAGE = 1000
+
+
+class QdrantStore:
+    """One tenant-bound view of the two collections made by one encoder.
+
+    It reads and writes the collections that carry its own fingerprint and no others, so vectors of two
+    encoders never meet. The aliases ``episodes`` and ``facts`` say which fingerprint is complete.
+
+    Args:
+        client: where Qdrant is.
+        fingerprint: the embedder's fingerprint.
+        dimension: length of a dense vector.
+    """
+
+    def __init__(self, client: QdrantClient, fingerprint: str, dimension: int) -> None:
+        self._client = client
+        self._dimension = dimension
+        self._names = {kind: real_name(kind, fingerprint, dimension) for kind in Collection}
+
+    def prepare(self) -> None:
+        """Create the collections, their payload indexes and aliases where they are missing."""
+        with store_errors():
+            for kind, name in self._names.items():
+                create_missing(self._client, kind, name, self._dimension)
+            known = alias_targets(self._client)
+            missing = {str(kind): name for kind, name in self._names.items() if kind not in known}
+            if missing:
+                point_aliases(self._client, missing)
+
+    def active(self) -> bool:
+        """Return whether the aliases stand for this store's collections."""
+        with store_errors():
+            known = alias_targets(self._client)
+        return all(known.get(kind) == name for kind, name in self._names.items())
+
+    def activate(self) -> None:
+        """Let the aliases stand for this store's collections, both in one step."""
+        with store_errors():
+            point_aliases(self._client, {str(kind): name for kind, name in self._names.items()})
+
+    def put_episodes(
+        self, items: Sequence[IndexedEpisode], dense: Sequence[Vector | None], sparse: Sequence[SparseVector]
+    ) -> None:
+        """Insert or overwrite episodes by id; a None vector stores the item without a dense one."""
+        points = (
+            StorePoint(item.episode.id, episode_payload(item), vector, terms)
+            for item, vector, terms in zip(items, dense, sparse, strict=True)
+        )
+        self._put(Collection.EPISODES, points)
+
+    def put_facts(
+        self,
+        items: Sequence[IndexedFact],
+        dense: Sequence[Vector | None],
+        sparse: Sequence[SparseVector],
+        around: Sequence[Surroundings] = (),
+    ) -> None:
+        """Insert or overwrite facts by id; a None vector stores the item without a dense one."""
+        beside = around or [alone(*own) for own in zip(items, dense, sparse, strict=True)]
+        points = (
+            StorePoint(item.fact.id, fact_payload(item, context.traits), vector, terms, context)
+            for item, vector, terms, context in zip(items, dense, sparse, beside, strict=True)
+        )
+        self._put(Collection.FACTS, points)
+
+    def search(
+        self, collection: Collection, tenant: str, where: FilterExpr, lanes: Sequence[Lane]
+    ) -> list[list[Scored]]:
+        """Return one ranked list per lane, in one round trip; equal scores stand in the order of ids.
+
+        Raises:
+            InvalidQuery: the filter names what does not exist.
+        """
+        # A question without a single word matches nothing; servers refuse it.
+        asked = [at for at, lane in enumerate(lanes) if lane.sparse is None or lane.sparse.indices]
+        requests = [
+            lane_request(lanes[at], partial(bound_filter, tenant, where), bound_filter(tenant))
+            for at in asked
+        ]
+        found: list[list[Scored]] = [[] for _ in lanes]
+        if not requests:
+            return found
+        with store_errors():
+            answers = self._client.query_batch_points(self._names[collection], requests)
+        for at, answer in zip(asked, answers, strict=True):
+            hits = (
+                Scored(str(point.id), point.score, collection, *read_carried(point.payload or {}))
+                for point in answer.points
+            )
+            found[at] = sorted(hits, key=lambda hit: (-hit.score, hit.id))
+        return found
+
+    def vectors(self, collection: Collection, tenant: str, ids: Sequence[str]) -> dict[str, StoredVectors]:
+        """Return the stored vectors of these items, in one round trip; unknown ids are left out."""
+        return {
+            str(record.id): read_vectors(record.vector)
+            for record in self._by_id(collection, tenant, ids, payload=False)
+        }
+
+    def fetch(
+        self, collection: Collection, tenant: str, ids: Sequence[str]
+    ) -> dict[str, IndexedEpisode | IndexedFact]:
+        """Return these items by id; unknown ids are left out."""
+        return {
+            str(record.id): read_item(collection, record.payload or {})
+            for record in self._by_id(collection, tenant, ids, payload=True)
+        }
+
+    def ids(self, collection: Collection, tenant: str, document_id: str) -> Iterator[str]:
+        """Yield the ids of a document's items."""
+        offset = None
+        while True:
+            with store_errors():
+                records, offset = self._client.scroll(
+                    self._names[collection],
+                    scroll_filter=bound_filter(tenant, document_id=document_id),
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=False,
+                )
+            yield from (str(record.id) for record in records)
+            if offset is None:
+                return
+
+    def count(self, collection: Collection, tenant: str, document_id: str | None = None) -> int:
+        """Return the exact number of items of a tenant, or of one of its documents."""
+        with store_errors():
+            return self._client.count(
+                self._names[collection],
+                count_filter=bound_filter(tenant, document_id=document_id),
+                exact=True,
+            ).count
+
+    def delete(self, collection: Collection, tenant: str, ids: Sequence[str]) -> None:
+        """Remove items by id; unknown ids and those of other tenants are left alone."""
+        for start in range(0, len(ids), _PAGE):
+            self._delete(collection, bound_filter(tenant, ids=ids[start : start + _PAGE]))
+
+    def delete_document(self, tenant: str, document_id: str) -> int:
+        """Remove a document's episodes and facts; return how many points that were."""
+        found = sum(self.count(kind, tenant, document_id) for kind in Collection)
+        for kind in Collection:
+            self._delete(kind, bound_filter(tenant, document_id=document_id))
+        return found
+
+    def census(self, collection: Collection) -> dict[tuple[str, str], int]:
+        """Return the number of items of each (tenant, document id). For the operator: it sees all tenants."""
+        found: Counter[tuple[str, str]] = Counter()
+        offset = None
+        while True:
+            with store_errors():
+                records, offset = self._client.scroll(
+                    self._names[collection],
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=["tenant", "document_id"],
+                )
+            for record in records:
+                payload = record.payload or {}
+                found[payload["tenant"], payload["document_id"]] += 1
+            if offset is None:
+                return dict(found)
+
+    def _delete(self, collection: Collection, which: models.Filter) -> None:
+        with store_errors():
+            self._client.delete(
+                self._names[collection], points_selector=models.FilterSelector(filter=which), wait=True
+            )
+
+    def _by_id(
+        self, collection: Collection, tenant: str, ids: Sequence[str], *, payload: bool
+    ) -> list[models.Record]:
+        if not ids:
+            return []
+        with store_errors():
+            records, _ = self._client.scroll(
+                self._names[collection],
+                scroll_filter=bound_filter(tenant, ids=ids),
+                limit=len(ids),
+                with_payload=["body"] if payload else False,
+                with_vectors=not payload,
+            )
+        return records
+
+    def _put(self, collection: Collection, points: Iterable[StorePoint]) -> None:
+        for batch in batches(points):
+            with store_errors():
+                self._client.upsert(self._names[collection], points=batch, wait=True)

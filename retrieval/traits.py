@@ -1,0 +1,132 @@
+"""What ranking knows of an item besides its vectors.
+
+It is worked out when the item is stored, so that a search need not read the items it only ranks.
+A fact of a conversation or a transcript often answers what was said just before it, names no date of its own
+and is a question itself; these small things tell where an answer is.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from extract.model import AtomicFact, Episode, TimeSpan
+
+_QUESTION = re.compile(r"[?？][\"'”’)\s]*$")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\W_]+")
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_TIME = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|soon|days?|weeks?|weekend|months?"
+    rf"|years?|morning|evening|night|{_DAYS}|{_MONTHS}|(?:19|20)\d\d)\b"
+    r"|[昨今明前后後]天|[上下这這本]个?(?:周|週|星期|礼拜|月|季)|[去今明前]年|[年月日号]|星期|周末|小时|最近",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|several|few|once|twice|half)\b"
+    r"|[一二两三四五六七八九十百千万][个次位名种件本年天月周岁块元]",
+    re.IGNORECASE,
+)
+
+
+class Traits(NamedTuple):
+    """What is known of a stored item without reading it.
+
+    Attributes:
+        parent: the episode a fact belongs to; None for an episode.
+        language: as detected, "und" when unknown.
+        people: the speaker of a fact, the participants of an episode; lower case.
+        start, end: when it happened, seconds since 1970; for a fact without a time its episode's.
+        told_start, told_end: when the episode happened.
+        words: length in words; a CJK character counts as one.
+        question: it ends as a question.
+        answers: what stands before it in its episode ends as a question.
+        timed: it names a time.
+        counted: it names a number.
+    """
+
+    parent: str | None
+    language: str
+    people: tuple[str, ...] = ()
+    start: float | None = None
+    end: float | None = None
+    told_start: float | None = None
+    told_end: float | None = None
+    words: int = 0
+    question: bool = False
+    answers: bool = False
+    timed: bool = False
+    counted: bool = False
+
+    def packed(self) -> JsonValue:
+        """Return it as JSON."""
+        return [list(value) if isinstance(value, tuple) else value for value in self]
+
+    @classmethod
+    def unpacked(cls, packed: list[JsonValue]) -> Traits:
+        """Return what ``packed`` gave."""
+        parent, language, people, *others = packed
+        return cls(parent, language, tuple(people), *others)  # type: ignore[arg-type]
+
+
+def is_question(text: str) -> bool:
+    """Return whether a text ends with a question mark."""
+    return _QUESTION.search(text[-16:]) is not None
+
+
+def names_time(text: str) -> bool:
+    """Return whether a text names a date, a weekday, a month, a year or a relative time."""
+    return _TIME.search(text) is not None
+
+
+def names_number(text: str) -> bool:
+    """Return whether a text names a number, in digits or words."""
+    return _NUMBER.search(text) is not None
+
+
+def episode_traits(episode: Episode) -> Traits:
+    """Return the traits of an episode."""
+    people = tuple(person.casefold() for person in episode.participants)
+    start, end = _seconds(episode.occurred)
+    return Traits(None, episode.language, people, start, end, start, end, _length(episode.text))
+
+
+def fact_traits(fact: AtomicFact, told: TimeSpan | None, before: str = "") -> Traits:
+    """Return the traits of a fact.
+
+    Args:
+        fact: what is stored.
+        told: the time of its episode.
+        before: the source's words right before the fact's; empty at the start of an episode.
+    """
+    start, end = _seconds(fact.occurred or told)
+    told_start, told_end = _seconds(told)
+    return Traits(
+        parent=fact.episode_id,
+        language=fact.language,
+        people=(fact.speaker.casefold(),) if fact.speaker else (),
+        start=start,
+        end=end,
+        told_start=told_start,
+        told_end=told_end,
+        words=_length(fact.quote),
+        question=is_question(fact.quote),
+        answers=is_question(before),
+        timed=names_time(fact.quote),
+        counted=names_number(fact.quote),
+    )
+
+
+def _length(text: str) -> int:
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def _seconds(span: TimeSpan | None) -> tuple[float | None, float | None]:
+    return (None, None) if span is None else (_second(span.start), _second(span.end))
+
+
+def _second(when: datetime) -> float:
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,59 @@
+"""The store as one search sees it: bound to its tenant and conditions, counting trips and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+
+from retrieval.filters import AllOf, AsOf
+from retrieval.model import IndexedEpisode, IndexedFact, SearchQuery
+from retrieval.protocols import Collection, Lane, Scored, VectorStore
+
+
+class Trips:
+    """The store, bound to the tenant, the owner and the filters of one search.
+
+    Args:
+        store: where to search.
+        query: gives tenant, filters and moment.
+    """
+
+    def __init__(self, store: VectorStore, query: SearchQuery) -> None:
+        self._store = store
+        self._tenant = query.tenant
+        self._where = {
+            Collection.EPISODES: query.where,
+            Collection.FACTS: AllOf(parts=(query.where, AsOf(moment=query.as_of))),
+        }
+        self.count = 0
+        self.seconds = 0.0
+
+    def search(self, collection: Collection, lanes: Sequence[Lane]) -> list[list[Scored]]:
+        """Return one ranked list per lane, in one trip."""
+        started = perf_counter()
+        found = self._store.search(collection, self._tenant, self._where[collection], lanes)
+        self._spent(started)
+        return found
+
+    def episodes(self, ids: Iterable[str]) -> dict[str, IndexedEpisode]:
+        """Return episodes by id, in one trip; in none when none is asked for."""
+        found = self._fetch(Collection.EPISODES, ids)
+        return {id_: item for id_, item in found.items() if isinstance(item, IndexedEpisode)}
+
+    def facts(self, ids: Iterable[str]) -> dict[str, IndexedFact]:
+        """Return facts by id, in one trip; in none when none is asked for."""
+        found = self._fetch(Collection.FACTS, ids)
+        return {id_: item for id_, item in found.items() if isinstance(item, IndexedFact)}
+
+    def _fetch(self, collection: Collection, ids: Iterable[str]) -> dict[str, IndexedEpisode | IndexedFact]:
+        wanted = list(dict.fromkeys(ids))
+        if not wanted:
+            return {}
+        started = perf_counter()
+        found = self._store.fetch(collection, self._tenant, wanted)
+        self._spent(started)
+        return found
+
+    def _spent(self, started: float) -> None:
+        self.seconds += perf_counter() - started
+        self.count += 1

@@ -1,0 +1,42 @@
+"""Fixtures for all rooms."""
+
+from __future__ import annotations
+
+import os
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+
+
+def require_server(url: str) -> None:
+    """Skip the test when nothing listens at the URL; under CI that is a failure, so no coverage is lost."""
+    parts = urlsplit(url)
+    try:
+        socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 0), timeout=2).close()
+    except OSError as error:
+        reason = f"no server at {parts.hostname}:{parts.port} ({error})"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def postgres_url() -> str:
+    url = os.environ.get("TEST_POSTGRES_URL", "postgresql+psycopg://postgres@127.0.0.1:5432/test")
+    require_server(url)
+    return url
+
+
+@pytest.fixture
+def redis_url() -> str:
+    url = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/7")
+    require_server(url)
+    return url
+
+
+@pytest.fixture
+def rabbitmq_url() -> str:
+    url = os.environ.get("TEST_RABBITMQ_URL", "amqp://guest:guest@127.0.0.1:5672//")
+    require_server(url)
+    return url

@@ -1,0 +1,140 @@
+"""Small Office files for the tests, written by independent libraries or part by part."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from ingest.context import ParseContext, Parser, Piece
+from ingest.limits import ParseLimits
+
+
+def read(parser: Parser, path: Path, limits: ParseLimits | None = None) -> tuple[list[Piece], ParseContext]:
+    """Run a parser in this process and return what it yields and reports."""
+    children = path.parent / f"{path.name}.children"
+    children.mkdir(exist_ok=True)
+    context = ParseContext(path, path.name, "", limits or ParseLimits(), children)
+    return list(parser(context)), context
+
+
+def zip_parts(path: Path, parts: Mapping[str, str | bytes]) -> Path:
+    """Write an archive of the given parts."""
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+def replace_part(path: Path, name: str, data: str | bytes) -> Path:
+    """Write a copy of an archive in which one part is replaced or added."""
+    target = path.with_name(f"changed-{path.name}")
+    with ZipFile(path) as archive, ZipFile(target, "w", ZIP_DEFLATED) as copy:
+        for info in archive.infolist():
+            if info.filename != name:
+                copy.writestr(info, archive.read(info))
+        copy.writestr(name, data)
+    return target
+
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def relations(*links: tuple[str, str, str]) -> str:
+    """Return a relations part from (id, kind, target)."""
+    inside = "".join(
+        f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{target}"/>' for key, kind, target in links
+    )
+    return f'<Relationships xmlns="{RELATIONS}">{inside}</Relationships>'
+
+
+def word_file(path: Path, body: str, parts: Mapping[str, str | bytes] | None = None, **links: str) -> Path:
+    """Write a Word file from the XML of its body.
+
+    Args:
+        path: where.
+        body: WordprocessingML with the prefixes w, r, m, mc, wp, wps, a, v.
+        parts: further parts by name.
+        links: target by relation kind; the relation id is the kind.
+    """
+    root = (
+        f'<w:document xmlns:w="{WORD}" xmlns:r="{OFFICE}" '
+        'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" '
+        'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+        'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" '
+        'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" '
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
+        'xmlns:v="urn:schemas-microsoft-com:vml">'
+        f"<w:body>{body}</w:body></w:document>"
+    )
+    return zip_parts(
+        path,
+        {
+            "_rels/.rels": relations(("rId1", "officeDocument", "word/document.xml")),
+            "word/document.xml": root,
+            "word/_rels/document.xml.rels": relations(
+                *((kind, kind, target) for kind, target in links.items())
+            ),
+            **(parts or {}),
+        },
+    )
+
+
+_SECTOR = 512
+_FREE, _CHAIN_END, _FAT_SECTOR, _NOTHING = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
+
+
+def ole_file(path: Path, streams: Mapping[str, bytes]) -> Path:
+    """Write an OLE compound file of one storage; short streams are padded to the size of large ones."""
+    sectors: list[bytes] = []
+    fat: list[int] = []
+
+    def add(data: bytes) -> int:
+        first = len(sectors)
+        count = max(1, -(-len(data) // _SECTOR))
+        for at in range(count):
+            sectors.append(data[at * _SECTOR : (at + 1) * _SECTOR].ljust(_SECTOR, b"\0"))
+            fat.append(first + at + 1 if at + 1 < count else _CHAIN_END)
+        return first
+
+    entries = []
+    for number, (name, data) in enumerate(streams.items(), start=1):
+        padded = data.ljust(4096, b"\0")
+        right = number + 1 if number < len(streams) else _NOTHING
+        entries.append(_entry(name, 2, right, _NOTHING, add(padded), len(padded)))
+    root = _entry("Root Entry", 5, _NOTHING, 1, _CHAIN_END, 0)
+    directory = add(b"".join((root, *entries)).ljust(_SECTOR, b"\0"))
+    fat_sectors = -(-(len(fat) + 4) // 128)
+    start = len(sectors)
+    fat += [_FAT_SECTOR] * fat_sectors
+    table = struct.pack(f"<{len(fat)}I", *fat).ljust(fat_sectors * _SECTOR, b"\xff")
+    head = struct.pack(
+        "<8s16xHHHHH6xIIIIIIIII", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, fat_sectors,
+        directory, 0, 4096, _CHAIN_END, 0, _CHAIN_END, 0,
+    )  # fmt: skip
+    head += struct.pack(f"<{fat_sectors}I", *range(start, start + fat_sectors))
+    path.write_bytes(head.ljust(_SECTOR, b"\xff") + b"".join(sectors) + table)
+    return path
+
+
+def _entry(name: str, kind: int, right: int, child: int, first: int, size: int) -> bytes:
+    encoded = name.encode("utf-16-le") + b"\0\0"
+    return struct.pack(
+        "<64sHBBIII16sIQQIQ",
+        encoded,
+        len(encoded),
+        kind,
+        1,
+        _NOTHING,
+        right,
+        child,
+        b"",
+        0,
+        0,
+        0,
+        first,
+        size,
+    )

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.asked import ask
+from retrieval.pools import EpisodePool, FactPool
+from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, episode_signals, fact_signals, standard
+from retrieval.traits import Traits
+
+
+def pool(*traits: Traits, bm25: list[float] | None = None) -> FactPool:
+    size = len(traits)
+    values = np.array(bm25 or [1.0] * size)
+    ids = tuple(f"f{at}" for at in range(size))
+    return FactPool(ids, traits, np.linspace(0.9, 0.7, size), values, np.full(size, 0.8), values)
+
+
+def test_leaders_are_zero_and_depth_changes_nothing() -> None:
+    deep = np.concatenate([np.linspace(0.9, 0.8, 100), np.full(500, 0.7)])
+    assert standard(deep, 0.01)[:100] == pytest.approx(standard(deep[:100], 0.01))
+    assert standard(deep, 0.01)[:10].mean() == pytest.approx(0)
+
+
+def test_a_missing_vector_counts_as_the_least_alike() -> None:
+    found = standard(np.array([0.9, np.nan, 0.7]), 0.01)
+    assert found[1] == found[2] < found[0]
+    assert list(standard(np.array([np.nan, np.nan]), 0.01)) == [0, 0]
+
+
+@given(st.lists(st.floats(0, 50), max_size=30))
+def test_standard_keeps_order(values: list[float]) -> None:
+    found = standard(np.array(values), 0.5)
+    assert np.isfinite(found).all()
+    assert (np.diff(found[np.argsort(values)]) >= 0).all()
+
+
+def test_all_signals_are_there_and_aligned() -> None:
+    facts = pool(Traits("e1", "en", ("ann",), words=3, timed=True), Traits("e2", "en", question=True))
+    asked = ask("When did Ann leave?")
+    found = fact_signals(asked, facts)
+    assert tuple(found) == FACT_SIGNALS
+    assert list(found["named"]) == [1, 0]
+    assert list(found["time"]) == [1, 0]
+    assert list(found["question"]) == [0, 1]
+    episodes = EpisodePool(("e1", "e2", "e3"), (Traits(None, "en"),) * 3, np.full(3, 0.8), np.zeros(3))
+    coarse = episode_signals(asked, episodes, facts)
+    assert tuple(coarse) == EPISODE_SIGNALS
+    assert coarse["best_cosine"][0] > coarse["best_cosine"][1] == coarse["best_cosine"][2]
+
+
+def test_words_count_little_across_scripts() -> None:
+    facts = pool(Traits("e", "zh"), Traits("e", "en"), bm25=[9.0, 0.0])
+    across, within = (abs(fact_signals(ask(text), facts)["bm25"][0]) for text in ("tomato", "番茄"))
+    assert across == pytest.approx(0.2 * within)
+
+
+@pytest.mark.parametrize(
+    ("question", "person", "named"),
+    [
+        ("What did Ann Lee say?", "ann lee", True),
+        ("What did Ann say?", "ann lee", True),
+        ("What did Lee say?", "ann lee", False),
+        ("What did Anna say?", "ann", False),
+        ("王芳说了什么？", "王芳", True),
+        ("What did ANN's dog eat?", "ann", True),
+    ],
+)
+def test_who_is_named(question: str, person: str, named: bool) -> None:
+    assert ask(question).names(Traits("e", "en", (person,))) is named
+
+
+def test_what_is_asked_for() -> None:
+    assert ask("When did it start?").time
+    assert ask("你什么时候回来？").time
+    assert ask("How many dogs?").number
+    assert not ask("Who whenever comes?").time

@@ -1,0 +1,65 @@
+"""The ledger: what was accepted and how far it is. It is the truth; queue, store and files follow it."""
+
+from __future__ import annotations
+
+from workers.ledger.batches import Batches
+from workers.ledger.database import Clock, Database, utc_now
+from workers.ledger.documents import Documents
+from workers.ledger.duties import Duties
+from workers.ledger.idempotency import Idempotency
+from workers.ledger.keys import ApiKeys
+from workers.ledger.leases import LeaseRules, Leases
+from workers.ledger.listing import Listing
+from workers.ledger.outbox import Outbox
+from workers.ledger.purges import Purges
+from workers.ledger.recovery import Recovery
+from workers.ledger.stages import Stages
+
+
+class Ledger:
+    """Everything the ledger does, by subject.
+
+    Build one per process, after a fork. Calls on behalf of a caller take the tenant as an argument and see
+    nothing else; ``stages``, ``outbox``, ``recovery``, ``purges`` and ``duties`` serve the workers.
+
+    Args:
+        url: SQLAlchemy URL, ``sqlite:///path`` or ``postgresql+psycopg://user@host/name``.
+        rules: leases and how often a stage is tried.
+        clock: gives the time; tests hand in their own.
+        leases: names holders and tells their fate; tests hand in their own. It brings its own rules.
+    """
+
+    def __init__(
+        self, url: str, rules: LeaseRules | None = None, clock: Clock = utc_now, leases: Leases | None = None
+    ) -> None:
+        self.database = Database(url, clock)
+        leases = leases or Leases(rules or LeaseRules())
+        self.documents = Documents(self.database)
+        self.listing = Listing(self.database)
+        self.batches = Batches(self.database)
+        self.stages = Stages(self.database, leases)
+        self.recovery = Recovery(self.database, leases)
+        self.outbox = Outbox(self.database)
+        self.purges = Purges(self.database)
+        self.keys = ApiKeys(self.database)
+        self.idempotency = Idempotency(self.database)
+        self.duties = Duties(self.database)
+
+    def migrate(self) -> None:
+        """Create the tables or bring them up to date. Safe to call by several processes at once."""
+        from workers.ledger.migrate import upgrade  # half a second, and only starters need it
+
+        upgrade(self.database)
+
+    def ping(self) -> None:
+        """Ask the database something.
+
+        Raises:
+            sqlalchemy.exc.SQLAlchemyError: it does not answer.
+        """
+        with self.database.read() as session:
+            session.connection().exec_driver_sql("SELECT 1 FROM documents LIMIT 1")
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.database.close()

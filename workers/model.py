@@ -1,0 +1,225 @@
+"""What the ledger knows of documents, stages and batches, as frozen values."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+
+from pydantic import Field, JsonValue
+
+from ingest.anchors import Frozen
+from ingest.errors import StrataError
+from ingest.model import Owner, ParseWarning
+
+
+class State(StrEnum):
+    """How far a document is. A state names the stage that runs or is waited for."""
+
+    QUEUED = "queued"
+    PARSING = "parsing"
+    EXTRACTING = "extracting"
+    INDEXING = "indexing"
+    READY = "ready"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    DELETING = "deleting"
+
+
+class Stage(StrEnum):
+    """One step of work; also the name of its queue."""
+
+    PARSE = "parse"
+    EXTRACT = "extract"
+    INDEX = "index"
+    DELETE = "delete"
+
+
+# Nothing happens to a document in one of these by itself.
+ENDED = frozenset({State.READY, State.FAILED, State.CANCELLED})
+# The state a document has while a stage works on it.
+WORKING = MappingProxyType(
+    {
+        Stage.PARSE: State.PARSING,
+        Stage.EXTRACT: State.EXTRACTING,
+        Stage.INDEX: State.INDEXING,
+        Stage.DELETE: State.DELETING,
+    }
+)
+# The stage a document in this state waits for or is in.
+STAGE_OF = MappingProxyType({State.QUEUED: Stage.PARSE, **{state: stage for stage, state in WORKING.items()}})
+NEXT = MappingProxyType({Stage.PARSE: Stage.EXTRACT, Stage.EXTRACT: Stage.INDEX})
+
+
+def storable(text: str, limit: int | None = None) -> str:
+    """Return text that every database takes: no NUL, no lone surrogates, up to ``limit`` characters."""
+    clean = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    clean = clean.encode("utf-8", "replace").decode("utf-8")
+    return clean if limit is None else clean[:limit]
+
+
+class ErrorRecord(Frozen):
+    """A diagnosis as it is kept and shown."""
+
+    code: str
+    detail: str
+    next_step: str
+
+    @classmethod
+    def of(cls, error: StrataError) -> ErrorRecord:
+        """Take the diagnosis of an error."""
+        return cls(code=error.code, detail=storable(error.detail), next_step=storable(error.next_step))
+
+
+class Counts(Frozen):
+    """What a document has given so far."""
+
+    elements: int = 0
+    episodes: int = 0
+    facts: int = 0
+
+
+class Upload(Frozen):
+    """Bytes that stand in the blob store and are to become a document.
+
+    Attributes:
+        metadata: what the uploader says of the file; shown again, and known keys refine the document.
+        stored_at: when the storing of the bytes began; guards against a removal of equal bytes meanwhile.
+        replace_same_name: once this document is ready, remove the owner's older ones of the same name.
+    """
+
+    owner: Owner
+    name: str = Field(min_length=1, max_length=1024)
+    media_type: str = "application/octet-stream"
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    size_bytes: int = Field(ge=0)
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    stored_at: datetime
+    replace_same_name: bool = False
+
+
+class DocumentRecord(Frozen):
+    """A document as the ledger shows it.
+
+    Attributes:
+        running: a worker is on it now; False while it waits in a queue.
+        done, total: progress of the current stage in its own units (segments, points); total 0 is unknown.
+        attempts: starts of the current stage so far.
+        retry_at: when the current stage is tried again after a transient error; None otherwise.
+        error: the latest diagnosis; kept through a retry until a stage succeeds.
+        parent_id, parent_part: the document this one was a part of, and where.
+        root_id: the outermost ancestor; its own id for an uploaded file.
+    """
+
+    id: str
+    owner: Owner
+    name: str
+    media_type: str
+    sha256: str
+    size_bytes: int
+    metadata: dict[str, JsonValue]
+    state: State
+    running: bool
+    done: int
+    total: int
+    attempts: int
+    retry_at: datetime | None
+    error: ErrorRecord | None
+    warnings: tuple[ParseWarning, ...]
+    counts: Counts
+    parent_id: str | None
+    parent_part: str | None
+    root_id: str
+    depth: int
+    received_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None
+    pipeline_version: str
+
+
+class Accepted(Frozen):
+    """What became of an upload.
+
+    Attributes:
+        duplicate_of: the id of the document that already holds these bytes, when nothing new is done.
+        requeued: the document was there, failed or cancelled, and is run again.
+    """
+
+    document: DocumentRecord
+    duplicate_of: str | None = None
+    requeued: bool = False
+
+
+class Lease(Frozen):
+    """The right to run one stage of one document until it lapses; every write shows its token."""
+
+    document: DocumentRecord
+    stage: Stage
+    token: str
+
+
+class DocumentPage(Frozen):
+    """One page of a list; ``next_cursor`` is None on the last."""
+
+    documents: tuple[DocumentRecord, ...]
+    next_cursor: str | None = None
+
+
+class BatchFile(Frozen):
+    """A file of a batch: accepted (with its document, None once deleted) or refused (with the error)."""
+
+    filename: str
+    document_id: str | None = None
+    document: DocumentRecord | None = None
+    duplicate_of: str | None = None
+    error: ErrorRecord | None = None
+
+
+class BatchStatus(Frozen):
+    """How far an upload of one or more files is.
+
+    Attributes:
+        files: the uploaded files in order, then the documents found inside them.
+        counts: documents per state; ``refused`` and ``deleted`` count files without a document.
+        waiting, running: unfinished documents in a queue, and those a worker is on.
+        done: every document, those found inside others included, has ended.
+    """
+
+    id: str
+    tenant: str
+    created_at: datetime
+    files: tuple[BatchFile, ...]
+    counts: dict[str, int]
+    waiting: int
+    running: int
+    done: bool
+
+
+class OutboxEntry(Frozen):
+    """A message that has to be in the queue ``stage`` until a worker takes it."""
+
+    id: int
+    document_id: str
+    stage: Stage
+    available_at: datetime
+    sent_at: datetime | None
+
+
+class ApiKey(Frozen):
+    """An API key without its secret. A bound user or group narrows it to that memory."""
+
+    id: str
+    name: str
+    tenant: str
+    user_id: str | None
+    group_id: str | None
+    scopes: tuple[str, ...]
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+class StoredResponse(Frozen):
+    """The answer kept for an idempotency key."""
+
+    status: int
+    body: JsonValue
