@@ -43,7 +43,7 @@ def index_document(
     batch: int = 64,
     on_progress: Callable[[int], None] | None = None,
     *,
-    dense_rows_per_table: int = 500,
+    dense_rows_per_table: int = 2000,
     ungrounded: bool = False,
 ) -> IndexReport:
     """Write a document's episodes and facts, then remove what an earlier run left and this one did not yield.

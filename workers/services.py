@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 # What the settings may name, and where it is.
 EXTRACTORS = {"extractive": "extract.extractive:ExtractiveExtractor"}
-EMBEDDERS = {
-    "e5": "retrieval.embedders.e5:E5Embedder",
-}
 
 
 class LedgerUnavailable(TransientError):
@@ -101,11 +98,12 @@ def build_services(settings: Settings) -> Services:
     """
     from extract.segments import split_segments
     from ingest.parse import parse_file
+    from retrieval.embedders.table import make_embedder
     from retrieval.qdrant_store import QdrantStore
     from retrieval.search import Searcher
 
     ledger = open_ledger(settings)
-    embedder: Embedder = _load(EMBEDDERS, "EMBEDDER", settings.embedder)()
+    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache)
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
     return Services(

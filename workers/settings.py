@@ -1,7 +1,7 @@
 """All settings in one place. Only the entry points call ``Settings.from_env``; all others are handed values.
 
-A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``index`` and ``mrag`` from
-``PARSE_*``, ``INDEX_*`` and ``MRAG_*``. ``deploy/env.example`` lists every one.
+A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``embed``, ``index`` and
+``mrag`` from ``PARSE_*``, ``EMBED_*``, ``INDEX_*`` and ``MRAG_*``. ``deploy/env.example`` lists every one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validat
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
-from retrieval.knobs import IndexKnobs, MragKnobs
+from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
 
 
 class SettingsError(StrataError):
@@ -79,6 +79,7 @@ class Settings(Frozen):
     embedder: Literal["e5", "openai", "fastembed"] = "e5"
 
     parse: ParseLimits = ParseLimits()
+    embed: EmbedKnobs = EmbedKnobs()
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
 
@@ -106,6 +107,11 @@ class Settings(Frozen):
     def artifacts(self) -> Path:
         """The folder of what the stages hand to each other."""
         return self.artifacts_dir or self._home / "artifacts"
+
+    @property
+    def vector_cache(self) -> Path:
+        """The file that remembers vectors of stored texts."""
+        return self._home / "cache" / "vectors.db"
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> Settings:

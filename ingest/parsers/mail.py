@@ -11,11 +11,12 @@ from ingest.encoding import decode_text, wide_encoding
 from ingest.errors import CorruptFile
 from ingest.formats import EML, by_media_type, by_name
 from ingest.model import ElementKind
-from ingest.parsers.mail_body import carries, read_html, read_text, superfluous
+from ingest.parsers.mail_body import carried_elsewhere, read_html, read_text, unsaid, words_of
 from ingest.parsers.mail_calendar import read_calendar
 from ingest.parsers.mail_headers import Headers, addresses, clean_name, parse_date, read_headers
 from ingest.parsers.mail_parts import Leaf, cut_uuencoded, leaves
 from ingest.parsers.mail_quotes import Replies
+from ingest.parsers.mail_signed import signed_content
 from ingest.parsers.mail_tnef import HiddenFile, read_tnef
 
 _SHOWN = ("Subject", "From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Date", "Organization", "Newsgroups",
@@ -47,7 +48,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         raise CorruptFile("The file holds no mail headers and is no text.")
     yield from _header_fields(headers)
     _describe(context, headers)
-    yield from _Reading(context, headers).read(data[headers.body_at :])
+    yield from _Reading(context, headers.get("Subject")).read(headers, data[headers.body_at :])
 
 
 def _header_fields(headers: Headers) -> Iterator[Piece]:
@@ -79,27 +80,28 @@ def _describe(context: ParseContext, headers: Headers) -> None:
 class _Reading:
     """The reading of one mail's body, part by part."""
 
-    def __init__(self, context: ParseContext, headers: Headers) -> None:
+    def __init__(self, context: ParseContext, subject: str) -> None:
         self._context = context
-        self._headers = headers
-        self._replies = Replies(headers.get("Subject"))
+        self._replies = Replies(subject)
         self._said: list[str] = []
 
-    def read(self, body: bytes) -> Iterator[Piece]:
-        found = list(leaves(self._headers, body))
-        dropped = superfluous(found)
+    def read(self, headers: Headers, body: bytes, path: str = "") -> Iterator[Piece]:
+        found = list(leaves(headers, body, path))
+        carried = carried_elsewhere(found)
         for leaf in found:
-            if leaf.path not in dropped:
+            if leaf.path in carried:
+                yield from unsaid(self._read_body(leaf), carried[leaf.path])
+            else:
                 yield from self._read(leaf)
 
     def _read(self, leaf: Leaf) -> Iterator[Piece]:
         name = leaf.headers.file_name
         if leaf.media_type.endswith(_SEALS):
-            return
-        if leaf.media_type in _SEALED:
-            self._context.warn(
-                "encrypted_part", f"Part {leaf.path} ({name or leaf.media_type}) is encrypted."
-            )
+            if leaf.media_type == "application/pgp-encrypted":
+                self._warn_of_encryption(leaf)
+            yield from self._listed(name, leaf.path)
+        elif leaf.media_type in _SEALED:
+            yield from self._unseal(leaf, name)
         elif leaf.media_type in _CALENDARS or name.lower().endswith(".ics"):
             yield from self._listed(name, leaf.path)
             yield from read_calendar(leaf.text, leaf.path)
@@ -109,6 +111,19 @@ class _Reading:
             yield from self._read_body(leaf)
         else:
             yield from self._attach(leaf, name)
+
+    def _unseal(self, leaf: Leaf, name: str) -> Iterator[Piece]:
+        """Read the mail inside a signature that wraps it; what is encrypted is only named."""
+        content = signed_content(leaf.data)
+        if content is None:
+            self._warn_of_encryption(leaf)
+            yield from self._listed(name, leaf.path)
+            return
+        inner = read_headers(content, is_part=True)
+        yield from self.read(inner, content[inner.body_at :], f"{leaf.path}.1")
+
+    def _warn_of_encryption(self, leaf: Leaf) -> None:
+        self._context.warn("encrypted_part", f"Part {leaf.path} of the mail is encrypted and was not read.")
 
     def _is_read_here(self, leaf: Leaf, name: str) -> bool:
         """Whether a part is text of this mail, not a file that came with it."""
@@ -157,16 +172,12 @@ class _Reading:
         for label, value in found.fields:
             anchor = MailAnchor(part=leaf.path)
             yield Piece(ElementKind.FIELD, f"{label}: {value}", anchor, metadata={"field": label.lower()})
-        if found.html:
-            yield from self._unsaid(list(read_html(found.html, leaf.path, self._replies)))
-        elif found.text:
-            yield from self._unsaid(list(read_text(found.text, leaf.path, self._replies)))
+        read = read_html if found.html else read_text
+        pieces = read(found.html or found.text, leaf.path, self._replies)
+        yield from unsaid(pieces, words_of(self._said))
+        yield from self._listed(name, leaf.path)
         for number, file in enumerate(found.files, start=1):
             yield from self._hand_over_hidden(file, f"{leaf.path}.{number}")
-
-    def _unsaid(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces unless the mail said the same before."""
-        return [] if carries(" ".join(self._said), " ".join(piece.text for piece in pieces)) else pieces
 
     def _hand_over_hidden(self, file: HiddenFile, part: str) -> Iterator[Piece]:
         if not file.is_message:

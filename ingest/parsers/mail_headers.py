@@ -30,6 +30,7 @@ _BETWEEN_WORDS = re.compile(r"(?<=\?=)\s+(?==\?[^?\s]{1,64}\?[bBqQ]\?)")
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _ADDRESS_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"?|<([^<>]*)>?|\(([^()]*)\)?|([,;])|([^"<(,;]+)')
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f]+")
+_NOT_ASCII = ("iso-2022", "hz", "utf-16", "utf-32", "utf-7")  # encodings whose bytes look like ASCII
 _GROUP = re.compile(r"^[^@:]*:")
 _COMMENT = re.compile(r"\([^()]*\)")
 _MAX_DATE = 200
@@ -167,6 +168,8 @@ def _decode(block: bytes) -> str:
 
 def _decode_bytes(data: bytes, label: str) -> str:
     """Decode a few bytes as their label says or as UTF-8; nothing is guessed, for there may be very many."""
+    if data.isascii() and not label.startswith(_NOT_ASCII):
+        return data.decode("ascii")
     known = known_label(label) or "windows-1252"
     for name in (known, "utf-8"):
         try:

@@ -80,13 +80,13 @@ class Leaf:
         return self.media_type in _PLAIN_TYPES and not self.is_attached
 
 
-def leaves(headers: Headers, body: bytes) -> Iterator[Leaf]:
-    """Yield the leaves of a mail in order.
+def leaves(headers: Headers, body: bytes, path: str = "") -> Iterator[Leaf]:
+    """Yield the leaves of a mail, or of the part at ``path``, in order.
 
     Raises:
         MaliciousFile: more parts, or more nested, than any mail has.
     """
-    for count, leaf in enumerate(_walk("", headers, body, "text/plain", None), start=1):
+    for count, leaf in enumerate(_walk(path, headers, body, "text/plain", None), start=1):
         if count > _MAX_PARTS:
             raise MaliciousFile(f"The mail is divided into more than {_MAX_PARTS} parts.")
         yield leaf

@@ -151,6 +151,17 @@ def test_rare_words_weigh_more_than_common_ones(store: QdrantStore) -> None:
     assert hits[0].score > 3 * hits[1].score
 
 
+def test_how_rare_a_word_is_depends_on_one_s_own_tenant_only(store: QdrantStore) -> None:
+    texts = ["report alpha", "report beta", "report quokka"]
+    put_facts(store, *(a_fact(position=at, text=text) for at, text in enumerate(texts)))
+    lane = Lane(limit=3, sparse=encode_query("report quokka"))
+    before = [hit.score for hit in store.search(FACTS, "t1", ANYTHING, [lane])[0]]
+    theirs = [a_fact("d9", position=at, text="quokka", owner=owner("t2")) for at in range(20)]
+    put_facts(store, *theirs)
+    after = [hit.score for hit in store.search(FACTS, "t1", ANYTHING, [lane])[0]]
+    assert after == pytest.approx(before)
+
+
 def test_lanes_without_shared_words_are_empty(store: QdrantStore) -> None:
     put_facts(store, a_fact(text="apple"))
     lanes = [Lane(limit=3, sparse=encode_query("zebra")), Lane(limit=3, sparse=SparseVector((), ()))]
@@ -353,3 +364,12 @@ def test_lanes_over_surroundings_by_ids_and_among_others(store: QdrantStore) -> 
     assert [hit.id for hit in one] == [facts[0].fact.id]
     assert [hit.id for hit in rescored] == [facts[2].fact.id]
     assert [(hit.item, hit.traits) for hit in both] == [(facts[3], around[3].traits)]
+
+
+def test_a_census_counts_over_all_tenants_and_pages(store: QdrantStore) -> None:
+    put_episodes(store, an_episode("d1"), an_episode("d1", 1), an_episode("d2"))
+    put_episodes(store, an_episode("d9", owner=owner("t2")))
+    assert store.census(EPISODES) == {("t1", "d1"): 2, ("t1", "d2"): 1, ("t2", "d9"): 1}
+    items = [a_fact(position=at, text=f"fact {at}") for at in range(1200)]
+    store.put_facts(items, [None] * len(items), [sparse(item.fact.text) for item in items])
+    assert store.census(FACTS) == {("t1", "doc-1"): 1200}

@@ -88,6 +88,18 @@ def test_html_repeats_plain_text_once(tmp_path: Path) -> None:
     assert len(body(read(tmp_path, other)[0])) == 2
 
 
+def test_a_repeating_part_adds_what_the_other_lacks(tmp_path: Path) -> None:
+    words = "one two three four five six seven eight nine ten " * 9
+    source = multipart(
+        "alternative",
+        PLAIN + f"{words}\n",
+        HTML + f"<p>{words}<p>seven times <i>seventy</i><p>one two<p>http://example.org/x",
+    )
+    pieces, _ = read(tmp_path, source)
+    assert body(pieces) == [("paragraph", words.rstrip()), ("paragraph", "seven times seventy")]
+    assert pieces[-1].metadata == {"alternative": True}
+
+
 def test_html_under_a_false_name(tmp_path: Path) -> None:
     source = multipart("alternative", PLAIN + "Bring rope\n", PLAIN + "<div>Bring <b>rope</b></div>\n")
     assert body(read(tmp_path, source)[0]) == [("paragraph", "Bring rope")]
