@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from extract.dates.calendar import DateOrder
+from extract.dates.calendar import DateOrder, days
 from extract.model import Granularity, TimeSpan
 from extract.phrases import say_span
 from extract.times import find_times
 
-_HAS_YEAR = re.compile(r"(?:19|20)\d\d|[〇零一二三四五六七八九]{4}年|['’]\d\d")
+_HAS_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|[〇零一二三四五六七八九]{4}年|['’]\d\d")
 # Words that already name the day, month or quarter: only the year is missing.
 _NAMED = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?<![a-z])q[1-4]|\bquarter of|\d\s*月"
@@ -24,14 +24,17 @@ _MAX_NOTES = 3
 _EXACTNESS = tuple(Granularity)
 
 
-def occurred_span(start: datetime | None, last: datetime | None) -> TimeSpan | None:
-    """Return the stretch from the first to the last moment of a segment; a date without a clock is a day."""
-    if start is None:
-        return None
-    if start.time() == start.time().min and (last is None or last == start):
-        return TimeSpan(start=start, end=start + timedelta(days=1), granularity=Granularity.DAY)
-    end = max(start, last or start) + timedelta(minutes=1)
+def talk_span(start: datetime, last: datetime) -> TimeSpan:
+    """Return the stretch from the first to the last moment of a talk; a date without a clock is a day."""
+    if start.time() == start.time().min and last == start:
+        return day_span(start)
+    end = max(start, last) + timedelta(minutes=1)
     return TimeSpan(start=start, end=end, granularity=Granularity.MINUTE)
+
+
+def day_span(moment: datetime) -> TimeSpan:
+    """Return the day that holds a moment."""
+    return days(moment.replace(hour=0, minute=0, second=0, microsecond=0))
 
 
 def annotate(said: str, at: datetime | None, order: DateOrder, language: str) -> tuple[str, TimeSpan | None]:

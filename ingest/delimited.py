@@ -147,6 +147,8 @@ def _names_columns(first: Sequence[str], following: Sequence[Sequence[str]]) -> 
         return False
     if any(len(name) > _MAX_NAME or is_value(name) for name in names):
         return False
+    if len(names) == 1 and sum(is_value(value) for value in _column(rows, 0)) * 2 < len(rows):
+        return False  # a plain list: its first entry is one of them
     return not any(
         first[column].strip() in _column(rows, column) for column in range(len(first)) if first[column]
     )

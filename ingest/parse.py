@@ -27,4 +27,4 @@ def parse_file(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> Par
         IngestError: one subclass for each way a file can be unreadable.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
-    return run_limited(path.absolute(), name, limits, out_dir.absolute())
+    return run_limited(path.resolve(), name, limits, out_dir.resolve())

@@ -181,3 +181,6 @@ class VectorStore(Protocol):
 
     def delete_document(self, tenant: str, document_id: str) -> int:
         """Remove a document's episodes and facts; return how many points that were."""
+
+    def census(self, collection: Collection) -> dict[tuple[str, str], int]:
+        """Return the number of items of each (tenant, document id). For the operator: it sees all tenants."""

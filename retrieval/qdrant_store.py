@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -162,6 +163,24 @@ class QdrantStore:
         for kind in Collection:
             self._delete(kind, bound_filter(tenant, document_id=document_id))
         return found
+
+    def census(self, collection: Collection) -> dict[tuple[str, str], int]:
+        """Return the number of items of each (tenant, document id). For the operator: it sees all tenants."""
+        found: Counter[tuple[str, str]] = Counter()
+        offset = None
+        while True:
+            with store_errors():
+                records, offset = self._client.scroll(
+                    self._names[collection],
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=["tenant", "document_id"],
+                )
+            for record in records:
+                payload = record.payload or {}
+                found[payload["tenant"], payload["document_id"]] += 1
+            if offset is None:
+                return dict(found)
 
     def _delete(self, collection: Collection, which: models.Filter) -> None:
         with store_errors():

@@ -112,7 +112,9 @@ class Searcher:
         return SearchAnswer(episodes=tuple(found))
 
     def _hybrid(self, trips: Trips, query: SearchQuery, probe: Probe) -> SearchAnswer:
-        candidates = gather(trips, ask(query.text), probe, self._scorer, self._knobs, query.top_k)
+        candidates = gather(
+            trips, ask(query.text, query.as_of), probe, self._scorer, self._knobs, query.top_k
+        )
         outcome = _loop(candidates, self._knobs, query.top_k)
         survivors = [one for one in outcome.survivors if _admitted(_unit(one.score), query)]
         facts = _facts_of(trips, candidates, survivors)

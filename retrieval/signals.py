@@ -16,9 +16,9 @@ from retrieval.traits import Traits
 
 FACT_SIGNALS = (
     "cosine", "bm25", "context_cosine", "context_bm25", "named", "question", "answers", "length", "short",
-    "time", "number",
+    "time", "number", "period",
 )  # fmt: skip
-EPISODE_SIGNALS = ("cosine", "bm25", "best_cosine", "best_bm25", "named")
+EPISODE_SIGNALS = ("cosine", "bm25", "best_cosine", "best_bm25", "named", "period")
 
 _CJK = frozenset({"zh", "ja", "ko"})
 _CROSS_SCRIPT = 0.2
@@ -62,6 +62,7 @@ def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
         "short": (words < _SHORT_WORDS).astype(np.float64),
         "time": timed,
         "number": counted,
+        "period": np.array([asked.near(traits) for traits in pool.traits], dtype=np.float64),
     }
 
 
@@ -78,6 +79,7 @@ def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[st
         "best_cosine": standard(_best(facts.cosine, facts, row), _COSINE_FLOOR),
         "best_bm25": standard(np.nan_to_num(_best(facts.bm25, facts, row)), _BM25_FLOOR) * trust,
         "named": _flags([asked.names(traits) for traits in pool.traits]),
+        "period": np.array([asked.near(traits) for traits in pool.traits], dtype=np.float64),
     }
 
 

@@ -5,6 +5,7 @@ Each worker starts a reconciler beside itself, so that what is lost is found wit
 
 from __future__ import annotations
 
+import logging
 import os
 
 from workers.companion import start_companion
@@ -14,6 +15,8 @@ from workers.settings import Settings
 from workers.tasks import register_tasks
 
 settings = Settings.from_env(os.environ)  # noqa: TID251  the entry point
+# A line for every request to the store would drown the rest.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 app = make_celery(settings)
 register_tasks(app, settings, build_services)
 start_companion(app, "workers.reconcile", settings.reconcile_every_s)

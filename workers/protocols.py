@@ -48,6 +48,9 @@ class Blobs(Protocol):
     def exists(self, sha256: str) -> bool:
         """Tell whether the bytes are stored."""
 
+    def hashes(self) -> Iterator[str]:
+        """Yield the hash of everything stored."""
+
 
 class Search(Protocol):
     """Answers questions."""

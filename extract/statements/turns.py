@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from extract.fillers import has_substance, is_filler
+from extract.fillers import has_substance, is_filler, is_stage_direction
+from extract.names import speaker_of
 from extract.phrases import phrase, say_day
 from extract.scripts import estimate_tokens, glue, one_line
 from extract.sentences import Span, sentence_spans
 from extract.statements.draft import Draft, Scene
 from extract.statements.leaning import as_context, leans
 from extract.stretch import Stretch
-from extract.titles import speaker_of
 from ingest.model import Element, ElementKind
 
 # A message is one statement up to this size; what is spoken at length is cut into sentences.
@@ -57,7 +57,7 @@ def turn_drafts(scene: Scene, elements: Sequence[Element]) -> Iterator[Draft]:
             yield _exchange(scene, unit, answer, before)
             before, at = answer, at + 2
             continue
-        if not is_filler(unit.quote):
+        if not is_filler(unit.quote) and not is_stage_direction(unit.quote):
             yield _statement(scene, unit, before)
             before = unit
         at += 1
@@ -116,6 +116,8 @@ def _trimmed(text: str, group: list[Span]) -> tuple[int, int]:
 
 def _answers(question: Unit, answer: Unit) -> bool:
     if question.speaker == answer.speaker or not (question.ends_turn and answer.opens_turn):
+        return False
+    if is_stage_direction(answer.quote):
         return False
     return bool(_QUESTION.search(question.quote)) and estimate_tokens(answer.quote) <= _ANSWER_TOKENS
 

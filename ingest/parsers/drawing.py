@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ingest.parsers.ooxml import Node, Package, attribute, local, tag
+from ingest.parsers.ooxml import Node, attribute, local, tag
+from ingest.parsers.opc import Package
 
 _A_P, _A_R, _A_T = tag("a:p"), tag("a:r"), tag("a:t")
-_CHART_TYPES = ("scatterChart", "bubbleChart")
+_TELLING = frozenset({"t", "chart", "relIds"})
 
 
 class TextLine(NamedTuple):
@@ -46,9 +47,24 @@ def paragraph_text(paragraph: Node) -> str:
 
 
 def visible_branch(alternate: Node) -> Node:
-    """Return the one branch of mc:AlternateContent to read: what is drawn twice is read once."""
+    """Return the one branch of mc:AlternateContent to read: what is drawn twice is read once.
+
+    It is the first that holds text, so that a new kind of drawing we cannot read yields to its older copy.
+    """
     branches = [child for child in alternate if local(child) in ("Choice", "Fallback")]
-    return branches[0] if branches else alternate
+    telling = (one for one in branches if any(local(node) in _TELLING for node in one.iter()))
+    return next(telling, branches[0] if branches else alternate)
+
+
+def visible(node: Node, *closed: str) -> Iterator[Node]:
+    """Yield what stands below a node, one branch of alternatives only; ``closed`` names are not entered."""
+    for child in node:
+        if local(child) == "AlternateContent":
+            yield from visible(visible_branch(child), *closed)
+        else:
+            yield child
+            if local(child) not in closed:
+                yield from visible(child, *closed)
 
 
 def alt_text(properties: Node | None) -> str:
@@ -62,7 +78,12 @@ def chart_text(root: Node) -> str:
         return _extended_chart_text(root)
     lines = [" ".join(line.text for line in text_lines(title)) for title in root.iter(tag("c:title"))]
     lines += [_series_text(series) for series in root.iter(tag("c:ser"))]
-    lines += [line.text for shape in root.iter(tag("c:userShapes")) for line in text_lines(shape)]
+    lines += [line.text for label in root.iter(tag("c:dLbl")) for line in text_lines(label)]
+    lines += [
+        (name.text or "").strip()
+        for trend in root.iter(tag("c:trendline"))
+        for name in trend.iter(tag("c:name"))
+    ]
     return "\n".join(line for line in lines if line)
 
 
@@ -151,7 +172,7 @@ def graphic_texts(package: Package, part: str, graphic: Node) -> Iterator[str]:
         graphic: any node above c:chart, cx:chart or dgm:relIds.
     """
     relations = package.relations(part)
-    for node in graphic.iter():
+    for node in visible(graphic):
         name = local(node)
         wanted = {"chart": "id", "relIds": "dm"}.get(name)
         link = relations.get(attribute(node, wanted)) if wanted else None

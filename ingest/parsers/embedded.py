@@ -13,7 +13,7 @@ import olefile
 
 from ingest.context import ParseContext
 from ingest.errors import IngestError
-from ingest.parsers.ooxml import Package
+from ingest.parsers.opc import Package
 
 # The stream that tells which program an embedded OLE object belongs to.
 _PROGRAMS = (

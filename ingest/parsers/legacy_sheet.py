@@ -14,7 +14,8 @@ from ingest.parsers.biff import BOF, records
 from ingest.parsers.biff_book import Book, BoundSheet, read_book
 from ingest.parsers.biff_cells import STRING, Place, read_cells, text_cell
 from ingest.parsers.biff_extras import SheetExtras, sheet_records
-from ingest.parsers.ole import DAMAGE, describe_ole, open_ole, read_stream
+from ingest.parsers.ole import DAMAGE, open_ole, read_stream
+from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.sheet_names import ColumnNames
 from ingest.parsers.sheet_rows import SheetCell, SheetRow
 
@@ -22,6 +23,7 @@ _STREAMS = ("Workbook", "WORKBOOK", "Book", "BOOK")
 _OLD_HEADS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
 # Rows are stored in blocks of 32; a row is complete when one this far below it has begun.
 _WINDOW = 64
+_COLUMNS = 256
 
 
 def parse(context: ParseContext) -> Iterator[Piece]:
@@ -32,7 +34,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     Raises:
         CorruptFile: the file is no complete workbook.
         EncryptedFile: it is protected by a password.
-        FileTooLarge: it holds more rows or columns than the limits allow.
+        FileTooLarge: it holds more rows than the limits allow.
     """
     stream = _workbook_stream(context)
     if len(stream) < 4 or int.from_bytes(stream[:2], "little") not in BOF:
@@ -96,10 +98,6 @@ def _rows(context: ParseContext, stream: bytes, book: Book, sheet: BoundSheet) -
     """Yield the rows in order, holding only as many as may still be incomplete."""
     waiting: dict[int, dict[int, SheetCell]] = {}
     for place, cell in _cells(context, stream, book, sheet):
-        if place.column >= context.limits.max_columns:
-            raise FileTooLarge(
-                f"A row has more than {context.limits.max_columns} columns (PARSE_MAX_COLUMNS)."
-            )
         if place.row not in waiting:
             for row in sorted(row for row in waiting if row < place.row - _WINDOW):
                 yield _row(row, waiting.pop(row))
@@ -128,7 +126,9 @@ def _cells(
                 pending = None
                 continue
             for place, found in read_cells(book, record):
-                if found is None:
+                if place.column >= _COLUMNS:
+                    damaged += 1
+                elif found is None:
                     pending = place
                 else:
                     yield place, found

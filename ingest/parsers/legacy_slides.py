@@ -11,7 +11,8 @@ from ingest.anchors import SlideAnchor
 from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile, FileTooLarge
 from ingest.model import Cell, ElementKind
-from ingest.parsers.ole import DAMAGE, describe_ole, open_ole, read_stream
+from ingest.parsers.ole import DAMAGE, open_ole, read_stream
+from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.ppt_95 import is_ppt_95, read_ppt_95
 from ingest.parsers.ppt_extras import attach_objects, is_hidden, read_comments, read_margins
 from ingest.parsers.ppt_shapes import PptShape, PptTable, read_shapes

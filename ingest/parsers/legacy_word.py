@@ -9,7 +9,8 @@ from ingest.errors import CorruptFile
 from ingest.parsers.doc_format import read_formats
 from ingest.parsers.doc_stories import StoryReader
 from ingest.parsers.doc_text import open_text
-from ingest.parsers.ole import describe_ole, open_ole
+from ingest.parsers.ole import open_ole
+from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.word_xml import is_word_xml, parse_word_xml
 
 _HEAD = 4096

@@ -11,16 +11,18 @@ from ingest.encoding import decode_text, wide_encoding
 from ingest.errors import CorruptFile
 from ingest.formats import EML, by_media_type, by_name
 from ingest.model import ElementKind
-from ingest.parsers.mail_body import carries, read_html, read_text, superfluous
+from ingest.parsers.mail_body import carried_elsewhere, read_html, read_text, unsaid, words_of
 from ingest.parsers.mail_calendar import read_calendar
 from ingest.parsers.mail_headers import Headers, addresses, clean_name, parse_date, read_headers
 from ingest.parsers.mail_parts import Leaf, cut_uuencoded, leaves
 from ingest.parsers.mail_quotes import Replies
+from ingest.parsers.mail_signed import signed_content
 from ingest.parsers.mail_tnef import HiddenFile, read_tnef
 
 _SHOWN = ("Subject", "From", "Sender", "To", "Cc", "Bcc", "Reply-To", "Date", "Organization", "Newsgroups",
           "Keywords", "Comments")  # fmt: skip
 _MAX_PEOPLE = 500
+_MAX_TITLE = 500
 _MAX_REFERENCES = 200
 _MAILS = frozenset({EML, "message/global", "message/news", "text/rfc822"})
 _CALENDARS = frozenset({"text/calendar", "application/ics", "text/x-vcalendar"})
@@ -46,7 +48,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         raise CorruptFile("The file holds no mail headers and is no text.")
     yield from _header_fields(headers)
     _describe(context, headers)
-    yield from _Reading(context, headers).read(data[headers.body_at :])
+    yield from _Reading(context, headers.get("Subject")).read(headers, data[headers.body_at :])
 
 
 def _header_fields(headers: Headers) -> Iterator[Piece]:
@@ -67,7 +69,7 @@ def _describe(context: ParseContext, headers: Headers) -> None:
         "references": headers.get("References").split()[:_MAX_REFERENCES],
     }
     context.describe(
-        title=headers.get("Subject") or None,
+        title=headers.get("Subject")[:_MAX_TITLE] or None,
         authors=authors,
         participants=tuple(dict.fromkeys((*authors, *others)))[:_MAX_PEOPLE],
         occurred_at=next(filter(None, map(parse_date, stamps)), None),
@@ -78,27 +80,28 @@ def _describe(context: ParseContext, headers: Headers) -> None:
 class _Reading:
     """The reading of one mail's body, part by part."""
 
-    def __init__(self, context: ParseContext, headers: Headers) -> None:
+    def __init__(self, context: ParseContext, subject: str) -> None:
         self._context = context
-        self._headers = headers
-        self._replies = Replies(headers.get("Subject"))
+        self._replies = Replies(subject)
         self._said: list[str] = []
 
-    def read(self, body: bytes) -> Iterator[Piece]:
-        found = list(leaves(self._headers, body))
-        dropped = superfluous(found)
+    def read(self, headers: Headers, body: bytes, path: str = "") -> Iterator[Piece]:
+        found = list(leaves(headers, body, path))
+        carried = carried_elsewhere(found)
         for leaf in found:
-            if leaf.path not in dropped:
+            if leaf.path in carried:
+                yield from unsaid(self._read_body(leaf), carried[leaf.path])
+            else:
                 yield from self._read(leaf)
 
     def _read(self, leaf: Leaf) -> Iterator[Piece]:
         name = leaf.headers.file_name
         if leaf.media_type.endswith(_SEALS):
-            return
-        if leaf.media_type in _SEALED:
-            self._context.warn(
-                "encrypted_part", f"Part {leaf.path} ({name or leaf.media_type}) is encrypted."
-            )
+            if leaf.media_type == "application/pgp-encrypted":
+                self._warn_of_encryption(leaf)
+            yield from self._listed(name, leaf.path)
+        elif leaf.media_type in _SEALED:
+            yield from self._unseal(leaf, name)
         elif leaf.media_type in _CALENDARS or name.lower().endswith(".ics"):
             yield from self._listed(name, leaf.path)
             yield from read_calendar(leaf.text, leaf.path)
@@ -108,6 +111,19 @@ class _Reading:
             yield from self._read_body(leaf)
         else:
             yield from self._attach(leaf, name)
+
+    def _unseal(self, leaf: Leaf, name: str) -> Iterator[Piece]:
+        """Read the mail inside a signature that wraps it; what is encrypted is only named."""
+        content = signed_content(leaf.data)
+        if content is None:
+            self._warn_of_encryption(leaf)
+            yield from self._listed(name, leaf.path)
+            return
+        inner = read_headers(content, is_part=True)
+        yield from self.read(inner, content[inner.body_at :], f"{leaf.path}.1")
+
+    def _warn_of_encryption(self, leaf: Leaf) -> None:
+        self._context.warn("encrypted_part", f"Part {leaf.path} of the mail is encrypted and was not read.")
 
     def _is_read_here(self, leaf: Leaf, name: str) -> bool:
         """Whether a part is text of this mail, not a file that came with it."""
@@ -133,13 +149,16 @@ class _Reading:
     def _attach(self, leaf: Leaf, name: str) -> Iterator[Piece]:
         if leaf.media_type in _MAILS:
             inner = read_headers(leaf.data)
-            name = name or f"{clean_name(inner.get('Subject').replace('/', ' ')) or f'mail-{leaf.path}'}.eml"
+            name = (
+                name
+                or f"{clean_name(inner.get('Subject').replace('/', ' ')) or _unnamed('mail', leaf.path)}.eml"
+            )
             yield from self._hand_over(name, EML, leaf.data, leaf.path)
             return
-        description = clean_name(leaf.headers.get("Content-Description"))
+        description = clean_name(leaf.headers.get("Content-Description").replace("/", " "))
         row = by_media_type(leaf.media_type)
         extension = f".{row.extensions[0]}" if row else ""
-        name = name or f"{description or f'part-{leaf.path}'}{extension}"
+        name = name or f"{description or _unnamed('part', leaf.path)}{extension}"
         yield from self._hand_over(name, leaf.media_type, leaf.data, leaf.path)
 
     def _read_tnef(self, leaf: Leaf, name: str) -> Iterator[Piece]:
@@ -153,23 +172,19 @@ class _Reading:
         for label, value in found.fields:
             anchor = MailAnchor(part=leaf.path)
             yield Piece(ElementKind.FIELD, f"{label}: {value}", anchor, metadata={"field": label.lower()})
-        if found.html:
-            yield from self._unsaid(list(read_html(found.html, leaf.path, self._replies)))
-        elif found.text:
-            yield from self._unsaid(list(read_text(found.text, leaf.path, self._replies)))
+        read = read_html if found.html else read_text
+        pieces = read(found.html or found.text, leaf.path, self._replies)
+        yield from unsaid(pieces, words_of(self._said))
+        yield from self._listed(name, leaf.path)
         for number, file in enumerate(found.files, start=1):
             yield from self._hand_over_hidden(file, f"{leaf.path}.{number}")
 
-    def _unsaid(self, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces unless the mail said the same before."""
-        return [] if carries(" ".join(self._said), " ".join(piece.text for piece in pieces)) else pieces
-
     def _hand_over_hidden(self, file: HiddenFile, part: str) -> Iterator[Piece]:
         if not file.is_message:
-            yield from self._hand_over(file.name or f"part-{part}", "", file.data, part)
+            yield from self._hand_over(file.name or _unnamed("part", part), "", file.data, part)
             return
         head = b"Content-Type: application/ms-tnef; name=winmail.dat\nContent-Transfer-Encoding: base64\n\n"
-        name = f"{file.name or f'mail-{part}'}.eml"
+        name = f"{file.name or _unnamed('mail', part)}.eml"
         yield from self._hand_over(name, EML, head + base64.encodebytes(file.data), part)
 
     def _hand_over(self, name: str, media_type: str, data: bytes, part: str) -> Iterator[Piece]:
@@ -190,3 +205,7 @@ class _Reading:
                 MailAnchor(part=part),
                 metadata={"field": "attachment"},
             )
+
+
+def _unnamed(kind: str, part: str) -> str:
+    return f"{kind}-{part.replace('.', '-')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ingest.anchors import MailAnchor
 from ingest.context import Piece
@@ -14,9 +14,10 @@ from ingest.parsers.html_tokens import unify_newlines
 from ingest.parsers.mail_parts import Leaf
 from ingest.parsers.mail_quotes import Replies, attribution_length, is_signature, strip_marks
 
-_WORDS = re.compile(r"\w+")
+# Words, and each character of scripts that put no blanks between words.
+_WORDS = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff]|[^\W\u2e80-\u9fff\uac00-\ud7ff]+")
 _ADDRESSES = re.compile(r"\S*(?:https?://|mailto:|www\.|cid:)\S*")
-_SAME = 0.9  # share of words that makes one text carry the other
+_SAME = 0.9  # share of the words of the HTML that plain text must hold to stand for it
 
 
 def read_text(text: str, part: str, replies: Replies) -> Iterator[Piece]:
@@ -55,43 +56,47 @@ def read_html(text: str, part: str, replies: Replies) -> Iterator[Piece]:
         yield Piece(kind, block.text, anchor, block.level, block.cells, block.metadata)
 
 
-def superfluous(found: list[Leaf]) -> set[str]:
-    """Return the paths of those body parts that another part of the same alternative carries.
+def carried_elsewhere(found: list[Leaf]) -> dict[str, frozenset[str]]:
+    """Find the body parts that repeat another part of the same alternative.
 
-    Plain text is kept where it holds the words of the HTML, the HTML where it holds those of the plain text,
-    and both where they differ in substance.
+    Plain text is the one to read where it holds the words of the HTML, else the HTML is.
+
+    Returns:
+        The place of each part that repeats, with the words of the part to read in its stead.
     """
-    dropped: set[str] = set()
     groups: dict[str, list[Leaf]] = {}
     for leaf in found:
         if leaf.alternative is not None and leaf.is_body:
             groups.setdefault(leaf.alternative, []).append(leaf)
+    carried: dict[str, frozenset[str]] = {}
     for group in groups.values():
         plain = [leaf for leaf in group if not leaf.is_markup]
         rich = [leaf for leaf in group if leaf.is_markup]
         if plain and rich:
-            dropped |= {leaf.path for leaf in _weaker(plain, rich)}
-    return dropped
+            said, shown = _words(*map(_shown, plain)), _words(*map(_shown, rich))
+            keeps_plain = said and (said & shown).total() >= _SAME * shown.total()
+            carried |= {
+                leaf.path: frozenset(said if keeps_plain else shown)
+                for leaf in (rich if keeps_plain else plain)
+            }
+    return carried
 
 
-def carries(said: str, more: str) -> bool:
-    """Whether a text holds the words of another one."""
-    return _share(_words(more), _words(said)) >= _SAME
+def unsaid(pieces: Iterable[Piece], known: frozenset[str]) -> Iterator[Piece]:
+    """Yield the pieces that hold a word beyond those known: what a part adds to the one it repeats."""
+    for piece in pieces:
+        if not known.issuperset(_words(piece.text)):
+            yield piece._replace(metadata={**piece.metadata, "alternative": True}) if known else piece
 
 
-def _weaker(plain: list[Leaf], rich: list[Leaf]) -> list[Leaf]:
-    said = " ".join(leaf.text for leaf in plain)
-    shown = " ".join(block.text for leaf in rich for block in blocks(leaf.text))
-    if said.strip() and carries(said, shown):
-        return rich
-    return plain if carries(shown, said) else []
+def words_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words of some texts, for ``unsaid``."""
+    return frozenset(_words(*texts))
 
 
-def _words(text: str) -> Counter[str]:
-    return Counter(_WORDS.findall(_ADDRESSES.sub(" ", text).lower()))
+def _shown(leaf: Leaf) -> str:
+    return " ".join(block.text for block in blocks(leaf.text)) if leaf.is_markup else leaf.text
 
 
-def _share(of: Counter[str], among: Counter[str]) -> float:
-    """Return which share of the words of one text stand in another."""
-    total = of.total()
-    return 1.0 if not total else (of & among).total() / total
+def _words(*texts: str) -> Counter[str]:
+    return Counter(_WORDS.findall(_ADDRESSES.sub(" ", " ".join(texts)).lower()))

@@ -14,10 +14,12 @@ from datetime import UTC, datetime
 from email.message import Message
 from email.parser import HeaderParser
 from email.utils import collapse_rfc2231_value, parsedate_to_datetime
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from ingest.encoding import decode_text
+from ingest.charsets import codec_of
+from ingest.encoding import decode_text, errors_of, find_encoding, known_label
 from ingest.parsers.recorded import find_moment
 
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n|\r\r")
@@ -28,6 +30,8 @@ _BETWEEN_WORDS = re.compile(r"(?<=\?=)\s+(?==\?[^?\s]{1,64}\?[bBqQ]\?)")
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _ADDRESS_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"?|<([^<>]*)>?|\(([^()]*)\)?|([,;])|([^"<(,;]+)')
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f]+")
+_NOT_ASCII = ("iso-2022", "hz", "utf-16", "utf-32", "utf-7")  # encodings whose bytes look like ASCII
+_GROUP = re.compile(r"^[^@:]*:")
 _COMMENT = re.compile(r"\([^()]*\)")
 _MAX_DATE = 200
 _MAX_NAME = 200
@@ -97,27 +101,23 @@ def read_headers(data: bytes, *, is_part: bool = False) -> Headers:
     return Headers(message, body_at)
 
 
+@lru_cache(maxsize=256)
 def decode_words(value: str) -> str:
     """Return a header value unfolded, with its encoded words decoded."""
-    value = " ".join(value.split())
-    if "=?" not in value:
-        return value
+    value = _BETWEEN_WORDS.sub("", " ".join(value.split()))
     pieces: list[str] = []
     run: list[bytes] = []
     charset = ""
     at = 0
-    value = _BETWEEN_WORDS.sub("", value)
     for match in _WORD.finditer(value):
         label = match.group(1).partition("*")[0].lower()
         if run and (match.start() > at or label != charset):
-            pieces.append(decode_text(b"".join(run), charset)[0])
+            pieces.append(_decode_bytes(b"".join(run), charset))
             run = []
         pieces.append(value[at : match.start()])
         run.append(_word_bytes(match.group(2), match.group(3)))
         charset, at = label, match.end()
-    if run:
-        pieces.append(decode_text(b"".join(run), charset)[0])
-    pieces.append(value[at:])
+    pieces += [_decode_bytes(b"".join(run), charset), value[at:]]
     return " ".join("".join(pieces).split())
 
 
@@ -161,8 +161,23 @@ def _first_foreign_line(block: bytes) -> int | None:
 def _decode(block: bytes) -> str:
     try:
         return block.decode("utf-8")
-    except UnicodeDecodeError:  # each header by itself: one may be in another encoding
-        return "\n".join(decode_text(line)[0] for line in block.split(b"\n"))
+    except UnicodeDecodeError:  # each header by itself: not all need be in the same encoding
+        other = find_encoding(block)
+        return "\n".join(_decode_bytes(line, other) for line in block.split(b"\n"))
+
+
+def _decode_bytes(data: bytes, label: str) -> str:
+    """Decode a few bytes as their label says or as UTF-8; nothing is guessed, for there may be very many."""
+    if data.isascii() and not label.startswith(_NOT_ASCII):
+        return data.decode("ascii")
+    known = known_label(label) or "windows-1252"
+    for name in (known, "utf-8"):
+        try:
+            data.decode(codec_of(name))
+        except (UnicodeDecodeError, ValueError):
+            continue
+        return decode_text(data, name)[0]
+    return data.decode(codec_of(known), errors_of(known))
 
 
 def _word_bytes(encoding: str, text: str) -> bytes:
@@ -174,20 +189,23 @@ def _word_bytes(encoding: str, text: str) -> bytes:
 def _split_addresses(value: str) -> Iterator[str]:
     name: list[str] = []
     address = ""
-    for quoted, angled, comment, end, bare in _ADDRESS_TOKEN.findall(value + ","):
+    for quoted, angled, comment, end, bare in (*_ADDRESS_TOKEN.findall(value), ("", "", "", ",", "")):
+        word = _GROUP.sub("", bare).strip()
         if end:
             shown = _show_address(" ".join(filter(None, name)), address)
             if shown:
                 yield shown
             name, address = [], ""
-        elif angled or ("@" in bare and " " not in bare.strip()):
-            address = angled.strip() or bare.strip()
+        elif angled or ("@" in word and " " not in word):
+            address = angled.strip() or word
         else:
-            name.append(re.sub(r"\\(.)", r"\1", quoted) or comment.strip() or bare.strip())
+            name.append(re.sub(r"\\(.)", r"\1", quoted) or comment.strip() or word)
 
 
 def _show_address(name: str, address: str) -> str:
-    name = decode_words(name).strip("'\" ")
+    name = decode_words(name)
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"":
+        name = name[1:-1]
     if not address or name == address:
-        return address or name.removesuffix(":")
+        return address or name
     return f"{name} <{address}>" if name else address

@@ -19,7 +19,7 @@ from ingest.parsers.html import declared_charset
 from ingest.parsers.mail_headers import Headers, decode_base64, read_headers
 
 _MAX_DEPTH = 40  # multiparts inside one another; people do not write more than a handful
-_MAX_PARTS = 20_000
+_MAX_PARTS = 2_000
 _GUESSED_BOUNDARY = re.compile(rb"^--([^\r\n]{1,200}?)[ \t]*\r?\n(?:[!-9;-~]+:|\r?\n)", re.MULTILINE)
 _UU_BEGIN = re.compile(rb"^begin [0-7]{3} ([^\r\n]+)\r?$", re.MULTILINE)
 _UU_IN_TEXT = re.compile(r"^begin [0-7]{3} ([^\r\n]+)\r?\n(?=M)", re.MULTILINE)
@@ -80,13 +80,13 @@ class Leaf:
         return self.media_type in _PLAIN_TYPES and not self.is_attached
 
 
-def leaves(headers: Headers, body: bytes) -> Iterator[Leaf]:
-    """Yield the leaves of a mail in order.
+def leaves(headers: Headers, body: bytes, path: str = "") -> Iterator[Leaf]:
+    """Yield the leaves of a mail, or of the part at ``path``, in order.
 
     Raises:
         MaliciousFile: more parts, or more nested, than any mail has.
     """
-    for count, leaf in enumerate(_walk("", headers, body, "text/plain", None), start=1):
+    for count, leaf in enumerate(_walk(path, headers, body, "text/plain", None), start=1):
         if count > _MAX_PARTS:
             raise MaliciousFile(f"The mail is divided into more than {_MAX_PARTS} parts.")
         yield leaf

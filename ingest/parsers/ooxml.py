@@ -1,4 +1,4 @@
-"""Reading the parts of an Office Open XML package (ECMA-376 part 2) without trusting it.
+"""Reading Office Open XML (ECMA-376, ISO 29500) markup without trusting it.
 
 Strict packages (ISO 29500) use other namespace names for the same things; they are renamed on the way in,
 so that every caller sees the transitional names only.
@@ -6,20 +6,12 @@ so that every caller sees the transitional names only.
 
 from __future__ import annotations
 
-import posixpath
 import re
-import zlib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeAlias
-from urllib.parse import unquote
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from typing import Any, TypeAlias
 
-import olefile
 from lxml import etree
 
-from ingest.errors import CorruptFile, EncryptedFile, FileTooLarge, IngestError, MaliciousFile
-from ingest.limits import ParseLimits
+from ingest.errors import CorruptFile, FileTooLarge, IngestError, MaliciousFile
 
 Node: TypeAlias = Any  # lxml's element class is not public
 
@@ -41,15 +33,6 @@ NAMESPACES = {
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
 _TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/\2"
 _HEAD = 8192
-_DAMAGE = (BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
-
-
-class Relation(NamedTuple):
-    """A link from one part to another part, or to an address outside (``external``)."""
-
-    kind: str  # last word of the type's address: "image", "header", "comments"
-    target: str
-    external: bool
 
 
 def tag(name: str) -> str:
@@ -86,156 +69,36 @@ def parse_xml(data: bytes, *, recover: bool = False) -> Node:
 
     Args:
         data: the part.
-        recover: keep what stands before the damage. The root may then be None.
+        recover: keep what stands before the damage.
 
     Raises:
         MaliciousFile: the part defines entities or nests without reason.
+        FileTooLarge: it holds a text of more than ten million characters.
         CorruptFile: it is not XML.
     """
     data = _STRICT.sub(_TRANSITIONAL, data) if b"purl.oclc.org" in data[:_HEAD] else data
     try:
         root = etree.fromstring(data, safe_parser(recover=recover))
     except etree.XMLSyntaxError as error:
-        if "depth" in str(error).lower():
-            raise MaliciousFile("The document is nested deeper than any real one.") from error
-        raise CorruptFile(f"A part of the document is not readable: {error}") from error
-    if root is not None and (dtd := root.getroottree().docinfo.internalDTD) is not None:
+        raise error_of(error) from error
+    if root is None:
+        raise CorruptFile("A part of the document is not readable.")
+    if (dtd := root.getroottree().docinfo.internalDTD) is not None:
         refuse_entities(dtd)
     return root
+
+
+def error_of(error: etree.XMLSyntaxError) -> IngestError:
+    """Return what a complaint of the XML reader means to the user."""
+    words = str(error).lower()
+    if "depth" in words or "entit" in words:
+        return MaliciousFile("The document is nested or defined in a way that only hostile files are.")
+    if "huge" in words:
+        return FileTooLarge("A single text of the document is longer than ten million characters.")
+    return CorruptFile(f"A part of the document is not readable: {error}")
 
 
 def refuse_entities(dtd: Node) -> None:
     """Raise MaliciousFile when a part brings entities of its own: Office never writes any."""
     if next(dtd.iterentities(), None) is not None:
         raise MaliciousFile("The document defines XML entities, which only hostile files do.")
-
-
-class Package:
-    """An opened package: parts by name, relations by part. Use as a context manager."""
-
-    def __init__(self, path: Path, limits: ParseLimits) -> None:
-        self._limits = limits
-        try:
-            self._zip = ZipFile(path)
-        except _DAMAGE as error:
-            raise not_a_package(path) from error
-        self._infos = {_key(info.filename): info for info in self._zip.infolist()}
-        if sum(info.file_size for info in self._infos.values()) > limits.max_unpacked_bytes:
-            raise FileTooLarge("Unpacked, the file is larger than PARSE_MAX_UNPACKED_BYTES.")
-        self._relations: dict[str, dict[str, Relation]] = {}
-
-    def __enter__(self) -> Package:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._zip.close()
-
-    def names(self) -> Iterator[str]:
-        """Yield the names of all parts as stored, without a leading slash."""
-        return (info.filename.replace("\\", "/").lstrip("/") for info in self._infos.values())
-
-    def has(self, part: str) -> bool:
-        """Return whether the part exists; letter case does not matter."""
-        return _key(part) in self._infos
-
-    def size(self, part: str) -> int:
-        """Return the unpacked size of a part in bytes, 0 where there is none."""
-        info = self._infos.get(_key(part))
-        return info.file_size if info else 0
-
-    def _info(self, part: str) -> ZipInfo:
-        info = self._infos.get(_key(part))
-        if info is None:
-            raise CorruptFile(f"The part {part} is missing.")
-        if info.flag_bits & 0x1:
-            raise EncryptedFile
-        return info
-
-    def read(self, part: str) -> bytes:
-        """Return the bytes of a part.
-
-        Raises:
-            CorruptFile: it is missing or damaged.
-            EncryptedFile: the archive is protected by a password.
-        """
-        info = self._info(part)
-        try:
-            return self._zip.read(info)
-        except _DAMAGE as error:
-            raise CorruptFile(f"The part {part} is damaged.") from error
-
-    def open(self, part: str) -> IO[bytes]:
-        """Return a part as a stream; raises like ``read``."""
-        info = self._info(part)
-        try:
-            return self._zip.open(info)
-        except _DAMAGE as error:
-            raise CorruptFile(f"The part {part} is damaged.") from error
-
-    def tree(self, part: str) -> Node:
-        """Return the root node of an XML part; raises like ``read`` and ``parse_xml``."""
-        return parse_xml(self.read(part))
-
-    def optional(self, part: str) -> Node | None:
-        """Return the root node of a part that may be missing or damaged, None then.
-
-        Raises:
-            MaliciousFile: the part is built to harm.
-        """
-        if not self.has(part):
-            return None
-        try:
-            return self.tree(part)
-        except MaliciousFile:
-            raise
-        except IngestError:
-            return None
-
-    def relations(self, part: str) -> dict[str, Relation]:
-        """Return the relations of a part by id; "" is the package itself."""
-        if part not in self._relations:
-            folder, name = posixpath.split(part)
-            root = self.optional(posixpath.join(folder, "_rels", f"{name}.rels"))
-            found = {} if root is None else dict(_relation(node, folder) for node in root)
-            self._relations[part] = found
-        return self._relations[part]
-
-    def related(self, part: str, kind: str) -> list[str]:
-        """Return the existing parts a part points at by one kind of relation, in stored order."""
-        links = self.relations(part).values()
-        return [
-            link.target for link in links if link.kind == kind and not link.external and self.has(link.target)
-        ]
-
-    def main_part(self, fallback: str) -> str:
-        """Return the part the package is about.
-
-        Raises:
-            CorruptFile: there is none.
-        """
-        for candidate in (*self.related("", "officeDocument"), fallback):
-            if self.has(candidate):
-                return candidate
-        raise CorruptFile("The archive does not hold an Office document.")
-
-
-def not_a_package(path: Path) -> IngestError:
-    """Return the error that says why a file is no zip archive."""
-    if olefile.isOleFile(path):
-        with olefile.OleFileIO(path) as ole:
-            if ole.exists("EncryptedPackage"):
-                return EncryptedFile()
-    return CorruptFile("The file is not a complete Office document.")
-
-
-def _key(name: str) -> str:
-    return name.replace("\\", "/").lstrip("/").lower()
-
-
-def _relation(node: Node, folder: str) -> tuple[str, Relation]:
-    kind = attribute(node, "Type").rpartition("/")[2]
-    target, external = attribute(node, "Target"), attribute(node, "TargetMode") == "External"
-    if not external:
-        path = posixpath.join("/", folder, unquote(target.replace("\\", "/")))
-        target = posixpath.normpath(path).lstrip("/")
-    return attribute(node, "Id"), Relation(kind, target, external)

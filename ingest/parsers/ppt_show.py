@@ -27,6 +27,7 @@ from ingest.parsers.ppt_records import (
 from ingest.parsers.ppt_text import TextBlock, text_blocks
 
 _ENCRYPTED_USER = b"\xdf\xc4\xd1\xf3"
+_USER_ATOM = b"\xf6\x0f"
 _MAX_EDITS = 10_000
 _SLIDES, _NOTES_LIST = 0, 2
 
@@ -69,6 +70,8 @@ def open_show(stream: bytes, user: bytes) -> Show:
     """
     if user[12:16] == _ENCRYPTED_USER:
         raise EncryptedFile
+    if user and user[2:4] != _USER_ATOM:
+        raise CorruptFile("The parts of the presentation have been mixed up.")
     places, document_place = _directory(stream, user)
     document = record_at(stream, places.get(document_place, -1))
     if document is None or document.kind != DOCUMENT:

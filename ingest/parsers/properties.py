@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pydantic import JsonValue
 
 from ingest.context import ParseContext
-from ingest.parsers.ooxml import Node, Package, attribute, local
+from ingest.parsers.ooxml import Node, attribute, local
+from ingest.parsers.opc import Package
 
 _EXTRA = ("subject", "keywords", "description", "category", "contentStatus", "lastModifiedBy")
 

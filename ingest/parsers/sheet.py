@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -14,11 +15,13 @@ from ingest.errors import CorruptFile, FileTooLarge
 from ingest.limits import ParseLimits
 from ingest.model import ElementKind
 from ingest.parsers.embedded import attach_embedded
-from ingest.parsers.ooxml import Node, Package, attribute, local, tag
+from ingest.parsers.ooxml import Node, attribute, local, tag
+from ingest.parsers.opc import Package
 from ingest.parsers.properties import describe_package
 from ingest.parsers.sheet_extras import header_footer, sheet_comments, sheet_drawings
 from ingest.parsers.sheet_names import Area, ColumnNames
 from ingest.parsers.sheet_rows import (
+    STREAM_DAMAGE,
     SheetRow,
     Workbook,
     read_row,
@@ -60,10 +63,16 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         context.describe(extra={"sheets": [sheet.name for sheet in sheets]})
         workbook = _shared(context, package, part, root)
         rows_left = context.limits.max_rows
+        damage: CorruptFile | None = None
+        is_empty = True
         for sheet in sheets:
             reader = _SheetReader(context, package, sheet, workbook, rows_left)
-            yield from reader.pieces()
-            rows_left = reader.rows_left
+            for piece in reader.pieces():
+                is_empty = False
+                yield piece
+            rows_left, damage = reader.rows_left, damage or reader.damage
+        if damage and is_empty:
+            raise damage
         attach_embedded(context, package, *(sheet.part for sheet in sheets))
 
 
@@ -79,8 +88,11 @@ def _sheets(package: Package, part: str, root: Node) -> Iterator[_Sheet]:
 def _shared(context: ParseContext, package: Package, part: str, root: Node) -> Workbook:
     strings: list[str] = []
     for target in package.related(part, "sharedStrings"):
-        with package.open(target) as stream:
-            strings = read_strings(stream)
+        try:
+            with package.open(target) as stream:
+                strings.extend(read_strings(stream))
+        except CorruptFile as error:
+            context.warn("texts_damaged", f"Some texts of the workbook are missing. {error.detail}")
     styles = next(iter(package.related(part, "styles")), "")
     properties = root.find(tag("s:workbookPr"))
     return Workbook(
@@ -98,7 +110,7 @@ class _SheetReader:
     ) -> None:
         self._context, self._package, self._sheet, self._workbook = context, package, sheet, workbook
         self.rows_left = rows_left
-        self._tail: list[Node] = []
+        self.damage: CorruptFile | None = None
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the sheet's name, rows, comments, drawings and print margins; nothing for an empty sheet."""
@@ -139,6 +151,16 @@ class _SheetReader:
         return found
 
     def _rows(self, margins: list[Piece]) -> Iterator[SheetRow]:
+        """Yield the filled rows as far as the sheet can be read."""
+        try:
+            yield from self._intact_rows(margins)
+        except CorruptFile as error:
+            self.damage = error
+            self._context.warn(
+                "sheet_damaged", f"Sheet {self._sheet.name} is damaged and not complete. {error.detail}"
+            )
+
+    def _intact_rows(self, margins: list[Piece]) -> Iterator[SheetRow]:
         limits: ParseLimits = self._context.limits
         number = 0
         with self._package.open(self._sheet.part) as stream:
@@ -165,7 +187,7 @@ def _area(reference: str) -> Area | None:
 def _merges(package: Package, part: str) -> Iterator[Area]:
     """Yield the merged areas. They stand behind the rows they concern, so they are looked for first."""
     rest = b""
-    with package.open(part) as stream:
+    with package.open(part) as stream, suppress(*STREAM_DAMAGE):
         while chunk := stream.read(_CHUNK):
             chunk = rest + chunk
             at = 0

@@ -11,8 +11,9 @@ from pydantic import JsonValue
 from ingest.anchors import SheetAnchor
 from ingest.context import Piece
 from ingest.model import ElementKind
-from ingest.parsers.drawing import alt_text, graphic_texts, text_lines
-from ingest.parsers.ooxml import Node, Package, attribute, local
+from ingest.parsers.drawing import alt_text, graphic_texts, text_lines, visible
+from ingest.parsers.ooxml import Node, attribute, local
+from ingest.parsers.opc import Package
 from ingest.parsers.sheet_rows import rich_text
 from ingest.parsers.sheet_styles import unescape
 from ingest.parsers.tables import column_letters
@@ -96,7 +97,7 @@ def _start_cell(holder: Node) -> str:
 
 
 def _texts(holder: Node, name: str) -> Iterator[str]:
-    for node in holder.iter():
+    for node in visible(holder, name):
         if local(node) == name:
             text = "\n".join(line.text for line in text_lines(node))
             if text:
@@ -104,7 +105,7 @@ def _texts(holder: Node, name: str) -> Iterator[str]:
 
 
 def _descriptions(holder: Node) -> Iterator[str]:
-    for node in holder.iter():
+    for node in visible(holder):
         text = alt_text(node) if local(node) == "cNvPr" else ""
         if text:
             yield text

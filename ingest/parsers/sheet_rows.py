@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from typing import IO, NamedTuple
+from zipfile import BadZipFile
 
 from lxml import etree
 
-from ingest.errors import CorruptFile, FileTooLarge, MaliciousFile
+from ingest.errors import CorruptFile, FileTooLarge
 from ingest.limits import ParseLimits
 from ingest.parsers.number_format import Shown, show_number
-from ingest.parsers.ooxml import Node, refuse_entities
+from ingest.parsers.ooxml import Node, error_of, refuse_entities
 from ingest.parsers.sheet_styles import CellStyles, unescape
 
+STREAM_DAMAGE = (BadZipFile, zlib.error, EOFError, NotImplementedError)
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})$")
 _ISO_DATE = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.0+)?Z?$")
 
@@ -62,7 +65,8 @@ def stream_parts(stream: IO[bytes], *names: str) -> Iterator[Node]:
 
     Raises:
         CorruptFile: the part is not XML.
-        MaliciousFile: it nests without reason.
+        FileTooLarge: it holds a text of more than ten million characters.
+        MaliciousFile: it defines entities or nests without reason.
     """
     tags = [f"{{*}}{name}" for name in names]
     events = etree.iterparse(
@@ -81,9 +85,9 @@ def stream_parts(stream: IO[bytes], *names: str) -> Iterator[Node]:
                     break
                 parent.remove(before)
     except etree.XMLSyntaxError as error:
-        if "depth" in str(error).lower() or "entit" in str(error).lower():
-            raise MaliciousFile from error
-        raise CorruptFile(f"A sheet is damaged: {error}") from error
+        raise error_of(error) from error
+    except STREAM_DAMAGE as error:
+        raise CorruptFile(f"A part of the workbook is damaged: {error}") from error
 
 
 def read_row(node: Node, previous: int, workbook: Workbook, limits: ParseLimits) -> SheetRow:
@@ -169,6 +173,6 @@ def rich_text(node: Node) -> str:
     return "".join(pieces)
 
 
-def read_strings(stream: IO[bytes]) -> list[str]:
-    """Return the shared strings of a workbook; raises like ``stream_parts``."""
-    return [unescape(rich_text(node)) for node in stream_parts(stream, "si")]
+def read_strings(stream: IO[bytes]) -> Iterator[str]:
+    """Yield the shared strings of a workbook; raises like ``stream_parts``."""
+    return (unescape(rich_text(node)) for node in stream_parts(stream, "si"))

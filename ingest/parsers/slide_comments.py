@@ -11,7 +11,8 @@ from ingest.anchors import SlideAnchor
 from ingest.context import Piece
 from ingest.model import ElementKind
 from ingest.parsers.drawing import text_lines
-from ingest.parsers.ooxml import Node, Package, attribute, local
+from ingest.parsers.ooxml import Node, attribute, local
+from ingest.parsers.opc import Package
 
 CommentAuthors: TypeAlias = Mapping[str, str]
 

@@ -12,7 +12,8 @@ from ingest.anchors import SlideAnchor
 from ingest.context import Piece
 from ingest.model import Cell, ElementKind
 from ingest.parsers.drawing import TextLine, alt_text, graphic_texts, text_lines, visible_branch
-from ingest.parsers.ooxml import Node, Package, attribute, local, tag
+from ingest.parsers.ooxml import Node, attribute, local, tag
+from ingest.parsers.opc import Package
 from ingest.parsers.tables import header_names, is_header
 
 _TITLES = ("title", "ctrTitle")

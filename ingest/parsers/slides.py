@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ingest.context import ParseContext, Piece
 from ingest.errors import FileTooLarge
 from ingest.parsers.embedded import attach_embedded
-from ingest.parsers.ooxml import Node, Package, attribute, tag
+from ingest.parsers.ooxml import Node, attribute, tag
+from ingest.parsers.opc import Package
 from ingest.parsers.properties import describe_package
 from ingest.parsers.slide_comments import CommentAuthors, read_authors, slide_comments
 from ingest.parsers.slide_shapes import SlideReader

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterator
-from enum import Enum
 from typing import TextIO
 
 from ingest.anchors import RowAnchor
@@ -91,33 +90,30 @@ def read_stream(stream: TextIO, dialect: Dialect) -> Iterator[tuple[list[str], b
             yield _split(taken, dialect), False
             continue
         quotes = taken[0].count(dialect.quote)
-        while (state := _state(taken, quotes, dialect)) is _State.OPEN and len(taken) < _RECORD_LINES:
+        while (record := _strictly(taken, quotes, dialect)) is None and len(taken) < _RECORD_LINES:
             more = _take(waiting, lines)
             if not more:
                 break
             taken += more
             quotes += more[0].count(dialect.quote)
-        if state is _State.WHOLE or (state is _State.LOOSE and len(taken) == 1):
+        if record:
+            yield record, False
+        elif record is not None and len(taken) == 1:
             yield _split(taken, dialect), False
         else:
             waiting.extendleft(reversed(taken[1:]))
             yield _split(taken[:1], dialect._replace(quote="")), True
 
 
-class _State(Enum):
-    WHOLE = "every quote is closed where a value ends"
-    OPEN = "the last quote is open"
-    LOOSE = "a quote is closed inside a value"
-
-
-def _state(lines: list[str], quotes: int, dialect: Dialect) -> _State:
+def _strictly(lines: list[str], quotes: int, dialect: Dialect) -> list[str] | None:
+    """Return the record of some lines; None when a quote is open, [] when one closes inside a value."""
     if not dialect.escape and quotes % 2 and len(lines) > 1:
-        return _State.OPEN  # told without reading all lines again
+        return None  # told without reading all lines again
     try:
         records = list(csv.reader(lines, strict=True, **dialect.options()))  # type: ignore[arg-type]
     except csv.Error as error:
-        return _State.OPEN if "end of data" in str(error) else _State.LOOSE
-    return _State.WHOLE if len(records) == 1 else _State.LOOSE
+        return None if "end of data" in str(error) else []
+    return records[0] if len(records) == 1 else []
 
 
 def _take(waiting: deque[str], lines: Iterator[str]) -> list[str]:

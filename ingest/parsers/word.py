@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from pydantic import JsonValue
 
 from ingest.context import ParseContext, Piece
 from ingest.model import ElementKind
+from ingest.parsers.chunks import read_chunk
 from ingest.parsers.embedded import attach_embedded
-from ingest.parsers.ooxml import Node, Package, attribute, local, tag
+from ingest.parsers.ooxml import Node, attribute, local, tag
+from ingest.parsers.opc import Package
 from ingest.parsers.properties import describe_package
 from ingest.parsers.word_body import Note, Place, Walker
 from ingest.parsers.word_styles import read_styles
@@ -36,12 +39,15 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     with Package(context.path, context.limits) as package:
         part = package.main_part("word/document.xml")
         describe_package(context, package)
-        root = package.tree(part)
+        root, is_damaged = package.salvage(part)
+        if is_damaged:
+            context.warn("document_damaged", "The document is damaged; what follows the damage is missing.")
 
         def related(kind: str) -> Node | None:
             return package.optional(next(iter(package.related(part, kind)), ""))
 
         walker = Walker(package, read_styles(related("styles"), related("numbering")))
+        walker.embed = partial(read_chunk, context, package)
         for kind, name, element in _NOTE_PARTS:
             for source in package.related(part, kind):
                 walker.notes |= _read_notes(package.optional(source), name, element, source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,10 +11,11 @@ from pydantic import JsonValue
 from ingest.anchors import SectionAnchor
 from ingest.context import Piece
 from ingest.model import ElementKind
-from ingest.parsers.drawing import graphic_texts, text_lines
-from ingest.parsers.ooxml import Node, Package, attribute, local, tag
+from ingest.parsers.drawing import graphic_texts, text_lines, visible_branch
+from ingest.parsers.ooxml import Node, attribute, local, tag
+from ingest.parsers.opc import Package
 from ingest.parsers.word_inline import Fields, Inline
-from ingest.parsers.word_styles import Role, Styles
+from ingest.parsers.word_styles import Styles
 from ingest.parsers.word_table import (
     TableRow,
     children,
@@ -69,13 +70,13 @@ class Walker:
         package: the opened package, None for a document that is one XML file.
         styles: roles of paragraphs.
         notes: notes by (kind, id); taken out when their reference comes by.
-        chunks: relation ids of embedded documents met on the way, in order.
+        embed: reads an embedded document by the part that embeds it and the relation id.
     """
 
     package: Package | None
     styles: Styles
     notes: dict[tuple[str, str], Note] = field(default_factory=dict)
-    chunks: list[str] = field(default_factory=list)
+    embed: Callable[[str, str], Iterator[Piece]] | None = None
     headings: list[tuple[int, str]] = field(default_factory=list)
     blocks: int = 0
     tables: int = 0
@@ -103,11 +104,31 @@ class Walker:
             elif name == "tbl":
                 yield from self._table(child, source, place, fields)
             elif name == "altChunk":
-                self.chunks.append(attribute(child, "id"))
+                yield from self._chunk(child, source, place, top=top)
             elif name == "AlternateContent":
-                yield from self._blocks(child[0] if len(child) else child, source, place, fields, top=top)
+                yield from self._blocks(visible_branch(child), source, place, fields, top=top)
             elif name in _TRANSPARENT:
                 yield from self._blocks(child, source, place, fields, top=top)
+
+    def _chunk(self, node: Node, source: str, place: Place, *, top: bool) -> Iterator[Piece]:
+        """Yield an embedded document as if it had been written here."""
+        for piece in self.embed(source, attribute(node, "id")) if self.embed else ():
+            self.blocks += top
+            yield self._placed(piece, place, top=top)
+
+    def _placed(self, piece: Piece, place: Place, *, top: bool) -> Piece:
+        """Give a piece its place; a heading of the body begins a section."""
+        is_heading = top and piece.kind is ElementKind.HEADING
+        if is_heading:
+            self.headings = [entry for entry in self.headings if entry[0] < piece.level]
+        placed = piece._replace(
+            kind=place.kind or piece.kind,
+            anchor=self._anchor(place),
+            metadata={**piece.metadata, **place.metadata},
+        )
+        if is_heading:
+            self.headings.append((piece.level, piece.text))
+        return placed
 
     def _anchor(self, place: Place) -> SectionAnchor:
         path = tuple(text for _, text in self.headings)
@@ -123,22 +144,12 @@ class Walker:
         if node.find(f"{tag('w:pPr')}/{tag('w:rPr')}/{tag('w:del')}") is not None:
             self.pending, text = text, ""
         if text:
-            yield self._piece(text, role, place, self._links(inline, source), top=top)
+            metadata = self._links(inline, source)
+            if role.label:
+                text, metadata = f"{role.label} {text}", {**metadata, "label": role.label}
+            piece = Piece(role.kind, text, self._anchor(place), role.level, (), metadata)
+            yield self._placed(piece, place, top=top)
         yield from self._hangers(inline, source, place)
-
-    def _piece(
-        self, text: str, role: Role, place: Place, metadata: dict[str, JsonValue], *, top: bool
-    ) -> Piece:
-        shown = f"{role.label} {text}" if role.label else text
-        is_heading = role.kind is ElementKind.HEADING and top
-        if is_heading:
-            self.headings = [entry for entry in self.headings if entry[0] < role.level]
-        anchor = self._anchor(place)
-        if is_heading:
-            self.headings.append((role.level, shown))
-        if role.label:
-            metadata = {**metadata, "label": role.label}
-        return Piece(place.kind or role.kind, shown, anchor, role.level, (), {**metadata, **place.metadata})
 
     def _links(self, inline: Inline, source: str) -> dict[str, JsonValue]:
         relations = self.package.relations(source) if self.package and inline.links else {}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ingest.parsers.drawing import alt_text, visible_branch
+from ingest.parsers.drawing import alt_text, visible, visible_branch
 from ingest.parsers.math import formula_text
 from ingest.parsers.ooxml import Node, attribute, local, tag
 from ingest.parsers.symbols import symbol
@@ -132,7 +132,7 @@ def form_value(data: Node) -> str:
 
 def _drawing(inline: Inline, node: Node) -> None:
     inline.drawings.append(node)
-    for part in _visible(node):
+    for part in visible(node, "txbxContent", "txBody"):
         name = local(part)
         if part.tag == _BOX_CONTENT:
             inline.boxes.append(part)
@@ -142,19 +142,8 @@ def _drawing(inline: Inline, node: Node) -> None:
             inline.figures.append(attribute(part, "string"))
         elif name in ("shape", "rect", "oval", "roundrect", "group", "image"):
             inline.figures.append(attribute(part, "alt"))
-        elif name == "txBody" or part.tag == tag("a:txBody"):
+        elif name == "txBody":
             inline.boxes.append(part)
-
-
-def _visible(node: Node) -> Iterator[Node]:
-    """Yield what stands below a drawing: one branch of alternatives, boxes without their inside."""
-    for child in node:
-        if local(child) == "AlternateContent":
-            yield from _visible(visible_branch(child))
-            continue
-        yield child
-        if child.tag != _BOX_CONTENT and local(child) != "txBody":
-            yield from _visible(child)
 
 
 _READERS: dict[str, Callable[[Inline, Node], None]] = {

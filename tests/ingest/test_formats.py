@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.errors import UnsupportedFile
+from ingest.errors import IngestError, UnsupportedFile
 from ingest.formats import FORMATS, Format, by_media_type, by_name, extension_of, load_parser
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +69,18 @@ def test_a_module_loads_no_library_of_another(module: str, allowed: tuple[str, .
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import {module}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert set(loaded.stdout.split()) & set(HEAVY) <= set(allowed)
+
+
+def test_the_manual_lists_every_extension_and_error() -> None:
+    manual = (ROOT / "docs/formats.md").read_text("utf-8")
+    words = set(manual.replace(",", " ").replace("|", " ").split())
+    assert {extension for row in FORMATS for extension in row.extensions} <= words
+    assert {f"`{error.code}`" for error in IngestError.__subclasses__()} <= words
+
+
+@pytest.mark.parametrize("parser", ["no_such_module:parse", "plain_without_library:parse"])
+def test_a_missing_library_is_named(parser: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ingest.parsers.plain_without_library", None)
+    with pytest.raises(UnsupportedFile, match="not installed") as caught:
+        load_parser(FORMATS[0]._replace(parser=parser))
+    assert "docs/formats.md" in caught.value.next_step

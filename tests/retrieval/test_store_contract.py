@@ -364,3 +364,12 @@ def test_lanes_over_surroundings_by_ids_and_among_others(store: QdrantStore) -> 
     assert [hit.id for hit in one] == [facts[0].fact.id]
     assert [hit.id for hit in rescored] == [facts[2].fact.id]
     assert [(hit.item, hit.traits) for hit in both] == [(facts[3], around[3].traits)]
+
+
+def test_a_census_counts_over_all_tenants_and_pages(store: QdrantStore) -> None:
+    put_episodes(store, an_episode("d1"), an_episode("d1", 1), an_episode("d2"))
+    put_episodes(store, an_episode("d9", owner=owner("t2")))
+    assert store.census(EPISODES) == {("t1", "d1"): 2, ("t1", "d2"): 1, ("t2", "d9"): 1}
+    items = [a_fact(position=at, text=f"fact {at}") for at in range(1200)]
+    store.put_facts(items, [None] * len(items), [sparse(item.fact.text) for item in items])
+    assert store.census(FACTS) == {("t1", "doc-1"): 1200}

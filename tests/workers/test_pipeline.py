@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,39 +19,15 @@ from ingest.model import Document, Element
 from ingest.outcome import ParseOutcome
 from retrieval.errors import StoreUnavailable
 from retrieval.protocols import Collection
-from tests.workers.parts import LineExtractor, hand_in, make_services, parse_lines
+from tests.workers.parts import drain, hand_in
+from tests.workers.stand_ins import LineExtractor, parse_lines
 from workers.journal import Journal
-from workers.ledger.ledger import Ledger
 from workers.model import Counts, DocumentRecord, Stage, State, Upload
 from workers.run import run_stage
 from workers.services import Services
 from workers.settings import Settings, SettingsError
 
 MAIL = "Dear all\nfile note.txt: The meeting moved to Friday\nBest"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    made = Ledger(f"sqlite:///{tmp_path / 'ledger.db'}")
-    made.migrate()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def services(ledger: Ledger, tmp_path: Path) -> Services:
-    return make_services(ledger, tmp_path)
-
-
-def drain(services: Services, rounds: int = 50) -> None:
-    """Work as one worker would until nothing is due."""
-    for _ in range(rounds):
-        entries = services.ledger.outbox.take(100)
-        if not entries:
-            return
-        for entry in entries:
-            run_stage(services, entry.stage, entry.document_id)
-    raise AssertionError("the work does not end")
 
 
 def record(services: Services, identity: str) -> DocumentRecord:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, delete, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from workers.ledger.database import Database
@@ -33,6 +33,10 @@ class Outbox:
                 owner with thousands of files does not keep the others waiting.
         """
         now = self._database.now()
+        # Mostly there is nothing; finding that out must not take the write lock.
+        with self._database.read() as session:
+            if not session.scalar(select(exists().where(*_due(now)))):
+                return []
         with self._database.write() as session:
             held = _sent_counts(session)
             rows: list[OutboxRow] = []
@@ -91,13 +95,17 @@ def _sent_counts(session: Session) -> dict[Stage, int]:
     return {Stage(stage): count for stage, count in session.execute(sent.group_by(OutboxRow.stage))}
 
 
+def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return (OutboxRow.sent_at.is_(None), OutboxRow.available_at <= now)
+
+
 def _fair(stage: Stage, now: datetime) -> Select[OutboxRow]:
     owner = (DocumentRow.tenant, DocumentRow.user_id, DocumentRow.group_id)
     turn = func.row_number().over(partition_by=owner, order_by=(OutboxRow.available_at, OutboxRow.id))
     return (
         select(OutboxRow)
         .join(DocumentRow, DocumentRow.id == OutboxRow.document_id)
-        .where(OutboxRow.stage == stage, OutboxRow.sent_at.is_(None), OutboxRow.available_at <= now)
+        .where(OutboxRow.stage == stage, *_due(now))
         .order_by(turn, OutboxRow.available_at, OutboxRow.id)
     )
 

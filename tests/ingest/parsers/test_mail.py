@@ -15,6 +15,7 @@ from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile, FileTooLarge, IngestError, MaliciousFile
 from ingest.limits import ParseLimits
 from ingest.parsers.mail import parse
+from ingest.parsers.mail_headers import addresses, decode_words, parse_date
 
 
 def read(folder: Path, source: str | bytes, **limits: int) -> tuple[list[Piece], ParseContext]:
@@ -85,6 +86,18 @@ def test_html_repeats_plain_text_once(tmp_path: Path) -> None:
         "alternative", PLAIN + "Your program shows no HTML.\n", HTML + "<p>Bring a map of the hill."
     )
     assert len(body(read(tmp_path, other)[0])) == 2
+
+
+def test_a_repeating_part_adds_what_the_other_lacks(tmp_path: Path) -> None:
+    words = "one two three four five six seven eight nine ten " * 9
+    source = multipart(
+        "alternative",
+        PLAIN + f"{words}\n",
+        HTML + f"<p>{words}<p>seven times <i>seventy</i><p>one two<p>http://example.org/x",
+    )
+    pieces, _ = read(tmp_path, source)
+    assert body(pieces) == [("paragraph", words.rstrip()), ("paragraph", "seven times seventy")]
+    assert pieces[-1].metadata == {"alternative": True}
 
 
 def test_html_under_a_false_name(tmp_path: Path) -> None:
@@ -208,6 +221,54 @@ def test_sloppy_mails_are_read(tmp_path: Path) -> None:
     assert body(read(tmp_path, latin)[0]) == [("paragraph", "schöne Grüße aus Köln")]
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("=?gbk?B?warNqA==?=", "联通"),  # its bytes are valid UTF-8 too
+        ("=?iso-8859-1?Q?caf=C3=A9?=", "café"),  # UTF-8 under a false label
+        ("=?nonsense?Q?caf=E9?=", "café"),
+        ("=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"),
+        ("=?utf-8?B?5ryi5a0=?= =?utf-8?B?lw==?=", "漢字"),  # a character cut between two words
+        ("=?utf-8?Q?a_b?= c =?utf-8?Q?d?= =?utf-8?Q?e?=", "a b c de"),
+        ("=?utf-8*en?Q?x?=y", "xy"),
+        ("=?utf-8?Q?open", "=?utf-8?Q?open"),
+    ],
+)
+def test_encoded_words(value: str, shown: str) -> None:
+    assert decode_words(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "iso"),
+    [
+        ("Wed, 20 Sep 1995 00:19:00 (EDT) -0400", "1995-09-20T00:19:00-04:00"),
+        ("5 Mar 2024 10:00", "2024-03-05T10:00:00+00:00"),
+        ("2024-03-05T10:00:00+01:00", "2024-03-05T10:00:00+01:00"),
+        ("Tue, 5 Mar 24 10:00:00 GMT", "2024-03-05T10:00:00+00:00"),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_dates(value: str, iso: str | None) -> None:
+    found = parse_date(value)
+    assert (found.isoformat() if found else None) == iso
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a@b (Ada M.)", ("Ada M. <a@b>",)),
+        ('"Moss, \\"A\\"" <a@b>, <c@d>', ('Moss, "A" <a@b>', "c@d")),
+        ("team: a@b, C <c@d>;", ("a@b", "C <c@d>")),
+        ("undisclosed-recipients:;", ()),
+        ("=?utf-8?Q?Moss=2C_Ada?= <a@b>", ("Moss, Ada <a@b>",)),
+        ('"open <a@b>', ("open <a@b>",)),
+    ],
+)
+def test_addresses(value: str, shown: tuple[str, ...]) -> None:
+    assert addresses([value]) == shown
+
+
 def test_binary_data_is_no_mail(tmp_path: Path) -> None:
     with pytest.raises(CorruptFile):
         read(tmp_path, bytes(range(256)))
@@ -218,7 +279,7 @@ def test_endless_nesting_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MaliciousFile, match="nested"):
         read(tmp_path, nested + "\nend")
     with pytest.raises(MaliciousFile, match="divided"):
-        read(tmp_path, multipart("mixed", *[PLAIN + "x"] * 20_001))
+        read(tmp_path, multipart("mixed", *[PLAIN + "x"] * 2_001))
     with pytest.raises(FileTooLarge, match="attachments"):
         read(tmp_path, multipart("mixed", *["Content-Type: image/png\n\nx"] * 30), max_attachments=20)
 

@@ -66,6 +66,16 @@ def test_names_before_a_colon(tmp_path: Path) -> None:
     ]
 
 
+def test_names_in_the_id(tmp_path: Path) -> None:
+    source = (
+        'WEBVTT FILE\n\n1 "Ada Moss" (123)\n00:00:01.000 --> 00:00:02.000\nOne\n'
+        '2 "Bo" (4)\n00:00:02.000 --> 00:00:03.000\nTwo\n'
+    )
+    pieces, context = read(tmp_path, source)
+    assert spoken(pieces) == [(1.0, 2.0, "Ada Moss", "One"), (2.0, 3.0, "Bo", "Two")]
+    assert context.metadata.title is None
+
+
 def test_a_single_colon_is_no_name(tmp_path: Path) -> None:
     cues = "".join(f"00:0{n}.000 --> 00:0{n}.900\nline {n}\n\n" for n in range(8))
     pieces, context = read(tmp_path, f"WEBVTT\n\n{cues}00:09.000 --> 00:10.000\nNote: bring rope\n")
