@@ -132,7 +132,7 @@ def queue_depths(app: Celery) -> dict[Stage, int]:
     """
     try:
         with app.connection_for_read() as connection:
-            connection.ensure_connection(max_retries=1, timeout=5)
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=5)
             return {stage: _depth(connection, stage.value) for stage in Stage}
     except (OperationalError, ConnectionError) as error:
         raise QueueUnavailable(f"The message broker does not answer ({error}).") from error
