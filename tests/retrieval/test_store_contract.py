@@ -295,6 +295,21 @@ def test_as_of_asks_what_held_then(store: QdrantStore) -> None:
     assert found(store, NotOf(part=AsOf())) == {"old"}
 
 
+def test_a_superseded_document_answers_for_its_time_only(store: QdrantStore) -> None:
+    put_facts(
+        store, a_fact("v1", text="old"), a_fact("v2", text="new"), a_fact("v1", position=1, text="old too")
+    )
+    put_episodes(store, an_episode("v1"), an_episode("v2"))
+    store.supersede("t2", "v2", "v3", NOW)
+    store.supersede("t1", "v1", "v2", NOW)
+    store.supersede("t1", "v1", "v9", day(0).start)
+    assert found(store, AsOf()) == {"new"}
+    assert found(store, AsOf(moment=NOW)) == {"new"}
+    assert found(store, AsOf(moment=day(1).start)) == {"old", "old too", "new"}
+    (episodes,) = store.search(EPISODES, "t1", AsOf(), [Lane(limit=5, dense=dense("text"))])
+    assert [hit.id for hit in episodes] == [an_episode("v2").episode.id]
+
+
 def test_a_fact_takes_over_time_and_people_of_its_episode(store: QdrantStore) -> None:
     parent = an_episode(participants=("Ann",), occurred=day(4)).episode
     context = {"recorded_at": NOW, "occurred": parent.occurred, "participants": parent.participants}
@@ -373,3 +388,20 @@ def test_a_census_counts_over_all_tenants_and_pages(store: QdrantStore) -> None:
     items = [a_fact(position=at, text=f"fact {at}") for at in range(1200)]
     store.put_facts(items, [None] * len(items), [sparse(item.fact.text) for item in items])
     assert store.census(FACTS) == {("t1", "doc-1"): 1200}
+
+
+def test_another_encoder_gets_collections_of_its_own(store: QdrantStore, client: QdrantClient) -> None:
+    put_facts(store, a_fact(text="apple"))
+    later = QdrantStore(client, f"later-{uuid4()}", 8)
+    later.prepare()
+    assert later.count(FACTS, "t1") == 0
+    assert store.active()
+    assert not later.active()
+    later.activate()
+    assert later.active()
+    assert not store.active()
+    store.activate()
+    later_names = {real_name(kind, later.fingerprint, 8) for kind in Collection}
+    assert set(store.drop_retired()) == later_names
+    assert store.drop_retired() == []
+    assert found(store, ANYTHING) == {"apple"}
