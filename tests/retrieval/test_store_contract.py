@@ -16,7 +16,7 @@ from retrieval.filters import AllOf, AnyOf, AsOf, Compare, FilterExpr, NotOf
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Carry, Collection, Lane, SparseVector, Surroundings, Vector
 from retrieval.qdrant_connection import connect
-from retrieval.qdrant_schema import real_name
+from retrieval.qdrant_schema import in_memory, real_name
 from retrieval.qdrant_store import QdrantStore
 from retrieval.sparse import encode_document, encode_query
 from retrieval.traits import fact_traits
@@ -333,14 +333,16 @@ def test_delete_by_document_counts_both_layers(store: QdrantStore) -> None:
     assert store.count(EPISODES, "t1") == store.count(FACTS, "t1") == 1
 
 
-def test_ids_and_delete_by_id_over_many_pages(store: QdrantStore) -> None:
-    items = [a_fact(position=at, text=f"fact {at}") for at in range(2100)]
+def test_ids_and_delete_by_id_over_many_pages(store: QdrantStore, client: QdrantClient) -> None:
+    many = 2100 if in_memory(client) else 10_000  # the reference in memory is slow
+    items = [a_fact(position=at, text=f"fact {at}") for at in range(many)]
     store.put_facts(items, [None] * len(items), [sparse(item.fact.text) for item in items])
     ids = list(store.ids(FACTS, "t1", "doc-1"))
     assert sorted(ids) == sorted(item.fact.id for item in items)
+    assert len(store.fetch(FACTS, "t1", ids[:2000])) == 2000
     store.delete(FACTS, "t1", ids[:1500])
     assert set(store.ids(FACTS, "t1", "doc-1")) == set(ids[1500:])
-    assert store.count(FACTS, "t1", "doc-1") == 600
+    assert store.count(FACTS, "t1", "doc-1") == many - 1500
 
 
 def test_lanes_over_surroundings_by_ids_and_among_others(store: QdrantStore) -> None:
@@ -390,7 +392,11 @@ def test_a_census_counts_over_all_tenants_and_pages(store: QdrantStore) -> None:
     assert store.census(FACTS) == {("t1", "doc-1"): 1200}
 
 
-def test_another_encoder_gets_collections_of_its_own(store: QdrantStore, client: QdrantClient) -> None:
+def test_another_encoder_gets_collections_of_its_own(
+    store: QdrantStore, client: QdrantClient, request: pytest.FixtureRequest
+) -> None:
+    if request.node.callspec.params["client"] == "server":
+        pytest.skip("it would drop retired collections that are not ours")
     put_facts(store, a_fact(text="apple"))
     later = QdrantStore(client, f"later-{uuid4()}", 8)
     later.prepare()
