@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 from kombu.exceptions import ChannelError, OperationalError
 
 from ingest.errors import TransientError
@@ -41,7 +41,10 @@ def make_celery(settings: Settings) -> Celery:
         raise SettingsError("CELERY_BROKER_URL: not set; `strata serve` starts a broker of its own.")
     app = Celery("strata", broker=url, set_as_current=False)
     app.conf.update(
-        task_queues=[Queue(name) for name in (*(stage.value for stage in Stage), MAINTENANCE)],
+        task_queues=[
+            Queue(name, Exchange("strata", type="direct"), routing_key=name)
+            for name in (*(stage.value for stage in Stage), MAINTENANCE)
+        ],
         task_default_queue=MAINTENANCE,
         task_ignore_result=True,
         task_serializer="json",
