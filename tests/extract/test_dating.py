@@ -9,7 +9,7 @@ from extract.dating import annotate
 
 
 def test_a_statement_that_names_several_days_happens_when_it_is_said() -> None:
-    said = "We move the deadline from June 30 to July 14."
+    said = "June 30 is off, we meet on July 14."
     at = datetime(2026, 3, 12, 10, 0, tzinfo=UTC)
     text, own = annotate(said, at, DateOrder.DAY_FIRST, "en")
     assert "July 14 [2026]" in text
