@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from retrieval import mrag
-from retrieval.asked import ask
+from retrieval.asked import Asked, ask
 from retrieval.errors import EmbedderUnavailable
 from retrieval.hybrid import Candidates, Probe, gather
 from retrieval.knobs import MragKnobs
