@@ -99,12 +99,13 @@ class Client:
         return answer
 
     def follow(self, batch_id: str, timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the state of a batch about twice a second until it is done.
+        """Yield the state of a batch until it is done: twice a second at first, every two seconds later.
 
         Raises:
             StrataError: code ``wait_timeout`` when it is not done after ``timeout_s``.
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        pause_s = 0.5
         while True:
             state: dict[str, Any] = self.call("GET", f"/api/v1/batches/{batch_id}")
             yield state
@@ -112,7 +113,8 @@ class Client:
                 return
             if deadline is not None and time.monotonic() > deadline:
                 raise WaitTimeout(f"The batch {batch_id} is not done after {timeout_s:.0f} s.")
-            time.sleep(0.5)
+            pause_s = min(2.0, pause_s * 1.1)
+            time.sleep(pause_s)
 
 
 class WaitTimeout(StrataError):
