@@ -179,6 +179,7 @@ def put_until_it_fails(store: QdrantStore, first: int, acknowledged: list[range]
         acknowledged.append(range(at, at + 64))
 
 
+@pytest.mark.timeout(300)  # three restarts, on a busy machine too
 def test_killed_amid_writes_no_acknowledged_point_is_lost(process: StoreProcess) -> None:
     client = connect(process.url, process.key)
     store = a_store(client)
