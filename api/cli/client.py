@@ -62,15 +62,15 @@ class Client:
     """A thin client of the HTTP API; every method raises ServerUnreachable or ServerError."""
 
     def __init__(self, address: Address) -> None:
-        headers = {"Authorization": f"Bearer {address.key}"} if address.key else {}
-        # Proxies of the environment are for the outside world, not for our own server on this machine.
-        self._http = httpx.Client(base_url=address.url, headers=headers, timeout=_TIMEOUT_S, trust_env=False)
+        self._headers = {"Authorization": f"Bearer {address.key}"} if address.key else {}
         self.url = address.url
 
     def call(self, method: str, path: str, **options: Any) -> Any:  # noqa: ANN401  JSON, and httpx's options
         """Send a request and return the JSON answer."""
         try:
-            response = self._http.request(method, path, **options)
+            # Proxies of the environment are for the outside world, not for our own server on this machine.
+            with httpx.Client(headers=self._headers, timeout=_TIMEOUT_S, trust_env=False) as http:
+                response = http.request(method, self.url + path, **options)
         except httpx.HTTPError as error:
             raise ServerUnreachable(f"No answer from {self.url}: {error or type(error).__name__}.") from error
         if response.is_error:

@@ -19,7 +19,7 @@ from retrieval.qdrant_connection import connect
 from retrieval.qdrant_schema import in_memory, real_name
 from retrieval.qdrant_store import QdrantStore
 from retrieval.sparse import encode_document, encode_query
-from retrieval.traits import fact_traits
+from retrieval.traits import Traits, fact_traits
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner
 from tests.retrieval.store_process import StoreProcess
 
@@ -352,7 +352,7 @@ def test_lanes_over_surroundings_by_ids_and_among_others(store: QdrantStore) -> 
     ]
     texts = [item.fact.text for item in facts]
     around = [
-        Surroundings(dense(other), sparse(other), fact_traits(item.fact, day(1), "why?"))
+        Surroundings(dense(other), sparse(other), fact_traits(item.fact, Traits(document="doc-1"), "why?"))
         for item, other in zip(facts, ("kiwi", "lime", "date", "nut"), strict=True)
     ]
     store.put_facts(facts, [dense(text) for text in texts], [sparse(text) for text in texts], around)
