@@ -1,7 +1,7 @@
 """How long a search takes over HTTP, split into encoding the question, the store, and our own time.
 
-Run from the checkout: ``python -m tests.bench.bench_search --facts 20000``. The facts are synthetic sentences with
-clustered random vectors (encoding them is not what is measured); questions are encoded by the real encoder.
+Run from the checkout: ``python -m tests.bench.bench_search --facts 20000``. The facts are synthetic sentences
+with clustered random vectors (encoding them is not measured); questions are encoded by the real encoder.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class RandomEmbedder(E5Embedder):
 
 def sentence(number: int) -> str:
     subject, verb = SUBJECTS[number % 8], VERBS[number // 8 % 8]
-    return f"The {subject} {number % 311} {verb} {number * 7 % 997} units of item {number} in week {number % 52}."
+    amount, week = number * 7 % 997, number % 52
+    return f"The {subject} {number % 311} {verb} {amount} units of item {number} in week {week}."
 
 
 def extractions(document: Document, first: int) -> Iterator[Extraction]:
@@ -71,8 +72,8 @@ def extractions(document: Document, first: int) -> Iterator[Extraction]:
         )  # fmt: skip
         facts = tuple(
             AtomicFact(
-                id=fact_id(own, at), episode_id=own, document_id=document.id, owner=document.owner, position=at,
-                text=text, topic_name="log", quote=text, anchors=(SectionAnchor(line_start=at + 1),),
+                id=fact_id(own, at), episode_id=own, document_id=document.id, owner=document.owner,
+                position=at, text=text, topic_name="log", quote=text, anchors=(SectionAnchor(line_start=at + 1),),
                 language="en", origin=Origin.EXTRACTIVE,
             )
             for at, text in enumerate(said)
