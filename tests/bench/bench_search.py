@@ -73,8 +73,8 @@ def extractions(document: Document, first: int) -> Iterator[Extraction]:
         facts = tuple(
             AtomicFact(
                 id=fact_id(own, at), episode_id=own, document_id=document.id, owner=document.owner,
-                position=at, text=text, topic_name="log", quote=text, anchors=(SectionAnchor(line_start=at + 1),),
-                language="en", origin=Origin.EXTRACTIVE,
+                position=at, text=text, topic_name="log", quote=text, language="en",
+                anchors=(SectionAnchor(line_start=at + 1),), origin=Origin.EXTRACTIVE,
             )
             for at, text in enumerate(said)
         )  # fmt: skip
