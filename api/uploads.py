@@ -6,11 +6,10 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import IO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from pydantic import JsonValue
 from werkzeug.datastructures import FileStorage
-from workers.services import Services
 
 from api.schemas.documents import AcceptedDocument
 from ingest.errors import CorruptFile, EmptyFile, FileTooLarge, StrataError
@@ -18,6 +17,7 @@ from ingest.limits import ParseLimits
 from ingest.model import Owner
 from workers.errors import BlobLeaving
 from workers.model import Accepted, ErrorRecord, Upload
+from workers.services import Services
 
 _MAX_NAME = 1024
 _STORE_TRIES = 5
@@ -98,9 +98,10 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[Incomi
 
 def _store(intake: Intake, one: Incoming) -> Accepted:
     assert one.stream is not None
+    stream = cast(BinaryIO, one.stream)
     for last in (False,) * (_STORE_TRIES - 1) + (True,):
         stored_at = datetime.now(UTC)
-        blob = intake.services.blobs.put(one.stream, intake.max_bytes)
+        blob = intake.services.blobs.put(stream, intake.max_bytes)
         upload = Upload(
             owner=intake.owner, name=one.name, media_type=one.media_type, sha256=blob.sha256,
             size_bytes=blob.size_bytes, metadata=intake.metadata, stored_at=stored_at,
@@ -109,9 +110,9 @@ def _store(intake: Intake, one: Incoming) -> Accepted:
             return intake.services.ledger.documents.accept(upload, batch_id=intake.batch_id)
         except BlobLeaving:
             # Equal bytes are being removed at this moment: store them anew.
-            if last or not one.stream.seekable():
+            if last or not stream.seekable():
                 raise
-            one.stream.seek(0)
+            stream.seek(0)
     raise AssertionError("unreachable")
 
 

@@ -46,6 +46,7 @@ class SectionState:
 
     first: Element | None = None
     has_body: bool = False
+    has_chapter: bool = False
     seen_heading: bool = False
 
     def begin(self, element: Element) -> None:
@@ -56,6 +57,7 @@ class SectionState:
         """Take note of an element of the section."""
         if element.kind in HEADINGS:
             self.seen_heading = True
+            self.has_chapter |= element.kind is ElementKind.HEADING
         else:
             self.has_body = True
 
@@ -124,7 +126,9 @@ def _between_messages(document: Document, before: Element, after: Element) -> Br
 def _between_headings(state: SectionState, after: Element) -> Break:
     if after.kind not in HEADINGS or not state.has_body:
         return Break.NONE
-    return Break.HARD if after.kind is ElementKind.TITLE or after.level <= 1 else Break.SOFT
+    # What stands before the first chapter is no chapter; when tiny it joins it.
+    chapter = after.kind is ElementKind.TITLE or after.level <= 1
+    return Break.HARD if chapter and state.has_chapter else Break.SOFT
 
 
 def _between_prose(state: SectionState, before: Element, after: Element) -> Break:

@@ -12,30 +12,33 @@ footers; 0.05 less when it leans on the sentence shown as context, 0.2 less when
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import groupby
 
-from extract.boundaries import HEADINGS
-from extract.dating import annotate, occurred_span
-from extract.fillers import has_substance
+from extract.dating import annotate, day_span, talk_span
+from extract.fillers import has_substance, is_filler
 from extract.keyphrases import keyphrases
 from extract.language import detect_language
-from extract.model import AtomicFact, Episode, Extraction, Origin, Segment
+from extract.model import AtomicFact, Episode, Extraction, Origin, Segment, SegmentKind, TimeSpan
+from extract.names import document_title, own_title
 from extract.overview import summarize
 from extract.phrases import phrase
 from extract.render import render
-from extract.scripts import has_content, one_line
+from extract.scripts import has_content, shorten
 from extract.statements.draft import Draft, Scene
+from extract.statements.mail import mail_drafts
 from extract.statements.prose import prose_drafts
 from extract.statements.turns import turn_drafts
 from extract.stretch import anchors_of
 from extract.times import date_order
-from extract.titles import document_title
 from ingest.anchors import Anchor, PageAnchor
 from ingest.ids import episode_id, fact_id
 from ingest.model import Document, Element, ElementKind
 
 _TALK = frozenset({ElementKind.CUE, ElementKind.MESSAGE})
+_CLOCKED = frozenset({SegmentKind.TRANSCRIPT, SegmentKind.CONVERSATION, SegmentKind.MAIL})
+_REMNANT_WIDTH = 400
 
 
 class ExtractiveExtractor:
@@ -46,8 +49,10 @@ class ExtractiveExtractor:
     def extract(self, document: Document, segment: Segment) -> Extraction:
         """Return the episode and facts of a segment; the same input gives the same output."""
         scene = make_scene(document, segment)
-        drafts = _distinct(_drafts(scene))
-        topics = keyphrases([draft.said for draft in drafts])
+        drafts = _distinct(scene, _drafts(scene)) or _distinct(scene, _remnants(scene))
+        names = (*segment.participants, *document.metadata.participants)
+        telling = [draft.said for draft in drafts if draft.standalone] or [draft.said for draft in drafts]
+        topics = keyphrases(telling, scene.language, leave_out=names)
         episode = _episode(scene, drafts, topics)
         facts = tuple(_fact(scene, episode, at, draft) for at, draft in enumerate(drafts))
         return Extraction(episode=episode, facts=facts)
@@ -57,46 +62,48 @@ def make_scene(document: Document, segment: Segment) -> Scene:
     """Return what surrounds the statements of a segment."""
     sample = "\n".join(element.text for element in segment.elements)
     language = detect_language(sample, document.metadata.language)
-    title = document_title(document)
     return Scene(
         document=document,
         segment=segment,
-        title=title,
-        titled=title == one_line(document.metadata.title or ""),
+        title=document_title(document),
+        titled=own_title(document) is not None,
         language=language,
         order=date_order(sample, language),
     )
 
 
 def _drafts(scene: Scene) -> Iterator[Draft]:
-    found = False
+    if scene.segment.kind is SegmentKind.MAIL:
+        yield from mail_drafts(scene, scene.segment.elements)
+        return
     for talk, group in groupby(scene.segment.elements, key=lambda element: element.kind in _TALK):
         elements = list(group)
-        for draft in turn_drafts(scene, elements) if talk else prose_drafts(scene, elements):
-            found = True
-            yield draft
-    if not found:
-        yield from _heading_drafts(scene)
+        yield from turn_drafts(scene, elements) if talk else prose_drafts(scene, elements)
 
 
-def _heading_drafts(scene: Scene) -> Iterator[Draft]:
-    """Headings alone are what a title page or a section slide says."""
-    for element in scene.segment.elements:
-        if element.kind in HEADINGS and has_content(element.text):
-            said = one_line(element.text)
-            label = scene.title if scene.title != said else ""
-            yield Draft(
-                said, element.text.strip(), (element,), label, confidence=0.5, at=scene.time_of(element)
-            )
-
-
-def _distinct(drafts: Iterator[Draft]) -> list[Draft]:
+def _distinct(scene: Scene, drafts: Iterable[Draft]) -> list[Draft]:
     """Drop what says nothing and what was said before in the same segment by the same speaker."""
     kept: dict[tuple[str, str | None], Draft] = {}
     for draft in drafts:
-        if draft.supported or has_substance(draft.said):
+        if draft.supported or has_substance(draft.said, scene.language):
             kept.setdefault((draft.said.casefold(), draft.speaker), draft)
     return list(kept.values())
+
+
+def _remnants(scene: Scene) -> Iterator[Draft]:
+    """A segment of headings or a word or two alone still says those: a title page, a label on a picture."""
+    for element in scene.segment.elements:
+        if element.kind not in _TALK and has_content(element.text) and not is_filler(element.text):
+            said = shorten(element.text, _REMNANT_WIDTH)
+            yield Draft(
+                said=said,
+                quote=element.text.strip(),
+                elements=(element,),
+                label="" if scene.title == said else scene.title,
+                at=scene.time_of(element),
+                confidence=0.5,
+                supported=True,
+            )
 
 
 def _episode(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) -> Episode:
@@ -113,7 +120,7 @@ def _episode(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) -> 
         topics=topics,
         participants=segment.participants,
         language=scene.language,
-        occurred=occurred_span(segment.occurred_at, scene.time_of(segment.elements[-1])),
+        occurred=_span(scene, segment.occurred_at, scene.time_of(segment.elements[-1])),
         recorded_at=document.received_at,
         first=segment.elements[0].position,
         last=segment.elements[-1].position,
@@ -132,7 +139,9 @@ def _episode_anchors(elements: Sequence[Element]) -> tuple[Anchor, ...]:
 
 
 def _fact(scene: Scene, episode: Episode, position: int, draft: Draft) -> AtomicFact:
-    said, occurred = annotate(draft.said, draft.at, scene.order, scene.language)
+    said, occurred = draft.said, None
+    if draft.tells_time:
+        said, occurred = annotate(said, draft.at, scene.order, scene.language)
     context = f"[{draft.context}] " if draft.context else ""
     label = draft.label + phrase(scene.language, "colon") if draft.label else ""
     return AtomicFact(
@@ -148,10 +157,17 @@ def _fact(scene: Scene, episode: Episode, position: int, draft: Draft) -> Atomic
         speaker=draft.speaker,
         participants=draft.participants or episode.participants,
         language=scene.language,
-        occurred=occurred or occurred_span(draft.at, draft.at),
+        occurred=occurred or _span(scene, draft.at, draft.at),
         confidence=draft.confidence,
         origin=Origin.EXTRACTIVE,
     )
+
+
+def _span(scene: Scene, start: datetime | None, last: datetime | None) -> TimeSpan | None:
+    """Talk and mail happen at a minute; a document has a day."""
+    if start is None:
+        return None
+    return talk_span(start, last or start) if scene.segment.kind in _CLOCKED else day_span(start)
 
 
 def _topic(said: str, episode: Episode) -> str:

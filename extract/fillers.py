@@ -1,21 +1,22 @@
-"""What carries nothing by itself: greetings, backchannels, hesitation."""
+"""What carries nothing by itself: greetings, backchannels, hesitation, stage directions."""
 
 from __future__ import annotations
 
 import re
 
 from extract.scripts import CJK, is_mostly_cjk
-from extract.terms import is_stop_word
+from extract.terms import stop_words
 from extract.wordlists import word_list
 
 _WORD = re.compile(rf"[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*")
 _HAN_RUN = re.compile(f"[{CJK}]+")
-_NUMBER = re.compile(r"\d")
+_DIGIT = re.compile(r"\d")
+_DIRECTION = re.compile(r"\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|♪[^♪]*♪?")
 
 
 def is_filler(text: str) -> bool:
     """Say whether a sentence only greets, agrees, thanks or hesitates ("yeah", "ok, great", "嗯，好的")."""
-    if _NUMBER.search(text):
+    if _DIGIT.search(text):
         return False
     words = [word.replace("’", "'") for word in _WORD.findall(text.lower())]
     runs = _HAN_RUN.findall(text)
@@ -35,11 +36,22 @@ def _is_filler_run(run: str) -> bool:
     return True
 
 
-def has_substance(text: str) -> bool:
-    """Say whether a text says enough to stand as a fact: two words that mean something, or a number."""
-    if _NUMBER.search(text):
-        return len(text.strip()) > 3
+def is_stage_direction(text: str) -> bool:
+    """Say whether a caption only tells what is heard: "[Laughter]", "(music)", "♪"."""
+    return not _WORD.search(rest := _DIRECTION.sub("", text)) and not _HAN_RUN.search(rest)
+
+
+def telling_words(text: str, language: str = "en") -> int:
+    """Return how many words of a text mean something; two Chinese or Japanese characters count as one."""
+    stops = stop_words(language)
+    words = sum(len(word) > 1 and word.replace("’", "'") not in stops for word in _WORD.findall(text.lower()))
+    return words + sum(map(len, _HAN_RUN.findall(text))) // 2
+
+
+def has_substance(text: str, language: str = "en") -> bool:
+    """Say whether a text says enough to stand as a fact: two words that mean something, one a number."""
+    if _DIGIT.search(text):
+        return telling_words(text, language) > 1 or (len(text.strip()) > 3 and bool(_WORD.search(text)))
     if is_mostly_cjk(text):
         return sum(map(len, _HAN_RUN.findall(text))) > 3 and not is_filler(text)
-    words = _WORD.findall(text.lower())
-    return sum(len(word) > 1 and not is_stop_word(word) for word in words) > 1 and not is_filler(text)
+    return telling_words(text, language) > 1 and not is_filler(text)

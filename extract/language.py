@@ -49,7 +49,11 @@ _WEIGHT = {"han": 2.0, "kana": 2.0, "hangul": 1.5}
 # Chinese notes on technical matters hold more English letters than Han; their grammar stays Chinese.
 _CHINESE_GRAMMAR = re.compile("[的了是在这我们不有就和把被]")
 _GRAMMAR_BONUS = 5.0
-_SAMPLE = 2000
+_ENGLISH = frozenset(
+    {"the", "and", "that", "with", "this", "was", "were", "are", "from", "have", "which", "you"}
+)
+_MIN_WORDS = 20
+_SAMPLE = 800
 _MIN_LETTERS = 12
 _MIN_CONFIDENCE = 0.3
 
@@ -71,7 +75,7 @@ def detect_language(text: str, hint: str | None = None) -> str:
     """Return the ISO 639-1 code of a text's language, or "und".
 
     Args:
-        text: the first 2,000 characters are looked at.
+        text: the first 800 characters are looked at.
         hint: what is known of the surrounding text; returned when this one is too short to tell and its
             script does not speak against it.
     """
@@ -104,7 +108,15 @@ def _among(script: str, sample: str, letters: float, hint: str | None) -> str:
     known = hint if hint in _CANDIDATES[script] else None
     if letters < _MIN_LETTERS:
         return known or UNDETERMINED
+    if script == "latin" and _is_plainly_english(sample):
+        return "en"
     language, confidence = _identifier(script).classify(sample)
     if confidence < _MIN_CONFIDENCE:
         return known or UNDETERMINED
     return str(language)
+
+
+def _is_plainly_english(sample: str) -> bool:
+    """Say whether words that no neighbour of English has make up a tenth of a text."""
+    words = sample.lower().split()
+    return len(words) >= _MIN_WORDS and sum(word in _ENGLISH for word in words) * 10 >= len(words)

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
+from extract.envelope import describe_envelope
 from extract.model import SegmentKind
-from extract.phrases import phrase, say_day, say_list
+from extract.phrases import phrase, say_list
 from extract.scripts import shorten
 from extract.statements.draft import Draft, Scene
 from extract.statements.rows import is_header, is_named, render_cells
 from extract.summary import MAX_TOKENS, Candidate, choose, join_sentences
-from extract.titles import document_title
 from ingest.model import Element, ElementKind
 
-_COLUMNS = 8
+_COLUMNS, _ENOUGH = 8, 3
+_NO_PROSE = frozenset({ElementKind.TABLE_ROW, ElementKind.FIELD})
+_ENDS = tuple('.!?…。！？”"')
+_NUMBERED = re.compile(r"^(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 
 
 def summarize(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) -> str:
     """Return a summary of at most about 80 words or 160 Chinese characters."""
     segment = scene.segment
     rows = [element for element in segment.elements if element.kind is ElementKind.TABLE_ROW]
-    body = [
-        draft for draft in drafts if draft.standalone and draft.elements[0].kind is not ElementKind.TABLE_ROW
-    ]
+    prose = [draft for draft in drafts if draft.elements[0].kind not in _NO_PROSE]
+    body = [draft for draft in prose if draft.standalone] or prose
     if rows and len(rows) * 2 >= len(segment.elements):
         return _table(scene, rows)
     match segment.kind:
@@ -30,23 +34,35 @@ def summarize(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) ->
             return _talk(scene, body, topics)
         case SegmentKind.MAIL:
             return _mail(scene, body)
-    return join_sentences(_sentences(body)) or segment.title
+    return join_sentences(_sentences(scene, body)) or segment.title
 
 
-def _sentences(drafts: Sequence[Draft], max_tokens: int = MAX_TOKENS) -> list[str]:
-    return choose([Candidate(draft.said, draft.confidence) for draft in drafts], max_tokens)
+def _sentences(scene: Scene, drafts: Sequence[Draft], max_tokens: int = MAX_TOKENS) -> list[str]:
+    whole = sum(draft.said.endswith(_ENDS) for draft in drafts)
+    candidates = [
+        Candidate(_NUMBERED.sub("", draft.said), draft.confidence * (0.5 if _is_scrap(draft, whole) else 1.0))
+        for draft in drafts
+    ]
+    return choose(candidates, scene.language, max_tokens)
+
+
+def _is_scrap(draft: Draft, whole: int) -> bool:
+    """Captions and labels do not speak for a text that has sentences."""
+    return whole >= _ENOUGH and not draft.said.endswith(_ENDS)
 
 
 def _table(scene: Scene, rows: Sequence[Element]) -> str:
+    """Return the columns and an example of the shape most rows have."""
     body = [row for row in rows if not is_header(row)] or list(rows)
-    name = scene.segment.title
-    names = [cell.name for cell in body[0].cells][:_COLUMNS]
-    example = shorten(render_cells(body[0].cells, scene.language), 160)
-    if not is_named(body[0].cells):
-        return f"{name}{phrase(scene.language, 'colon')}{example}"
-    columns = phrase(scene.language, "comma").join(shorten(name, 40) for name in names)
-    head = phrase(scene.language, "rows_columns", name, len(body), columns)
-    return phrase(scene.language, "semicolon").join((head, phrase(scene.language, "for_example", example)))
+    shapes = Counter(tuple(cell.name for cell in row.cells) for row in body)
+    names = max(shapes, key=lambda shape: (shapes[shape], len(shape)))
+    example = next(row for row in body if tuple(cell.name for cell in row.cells) == names)
+    words = shorten(render_cells(example.cells, scene.language) or example.text, 160)
+    if not is_named(example.cells):
+        return scene.segment.title + phrase(scene.language, "colon") + words
+    columns = phrase(scene.language, "comma").join(shorten(name, 40) for name in names[:_COLUMNS])
+    head = phrase(scene.language, "rows_columns", scene.segment.title, len(body), columns)
+    return phrase(scene.language, "semicolon").join((head, phrase(scene.language, "for_example", words)))
 
 
 def _talk(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) -> str:
@@ -54,7 +70,7 @@ def _talk(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) -> str
     about = say_list(topics, scene.language, 3)
     said = [_spoken(scene, draft) for draft in drafts]
     weighed = [Candidate(text, draft.confidence) for text, draft in zip(said, drafts, strict=True)]
-    sentences = choose(weighed, MAX_TOKENS - 25)
+    sentences = choose(weighed, scene.language, MAX_TOKENS - 25)
     if not people or not about:
         return join_sentences(sentences) or scene.segment.title
     name = "talk_alone" if len(scene.segment.participants) == 1 else "talk"
@@ -68,21 +84,6 @@ def _spoken(scene: Scene, draft: Draft) -> str:
 
 
 def _mail(scene: Scene, drafts: Sequence[Draft]) -> str:
-    head = mail_envelope(scene)
-    sentences = _sentences(drafts, MAX_TOKENS - 30)
+    head = describe_envelope(scene)
+    sentences = _sentences(scene, drafts, MAX_TOKENS - 30)
     return head + phrase(scene.language, "colon") + join_sentences(sentences) if sentences else head
-
-
-def mail_envelope(scene: Scene) -> str:
-    """Return "Mail from Alice to Bob on 12 March 2024 about “Q2 deadline”"."""
-    meta, language = scene.document.metadata, scene.language
-    sender = meta.authors[0] if meta.authors else "?"
-    others = tuple(name for name in meta.participants if name != sender)
-    text = (
-        phrase(language, "mail_to", sender, say_list(others, language))
-        if others
-        else phrase(language, "mail", sender)
-    )
-    if scene.segment.occurred_at:
-        text += phrase(language, "mail_on", say_day(scene.segment.occurred_at, language))
-    return text + phrase(language, "mail_about", document_title(scene.document))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from extract.boundaries import HEADINGS
+from extract.names import speaker_of
 from extract.phrases import phrase
 from extract.scripts import glue, one_line
 from extract.statements.rows import is_header, is_named
-from extract.titles import speaker_of
 from ingest.model import Element, ElementKind
 
 _MARKS = {

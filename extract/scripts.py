@@ -16,6 +16,7 @@ CJK = HAN + KANA + HANGUL
 
 _IS_CJK = re.compile(f"[{CJK}]")
 _UNSPACED = re.compile(f"[{HAN}{KANA}\u3000-\u303f\uff01-\uff60]")
+_WIDE_MARK = re.compile("[\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff60]")
 _WORD_CHARACTER = re.compile(r"[^\W_]")
 # Tokens a character in the encoder's vocabulary (XLM-R pieces), measured on English and Chinese prose.
 _TOKENS_PER_CJK = 0.72
@@ -71,7 +72,10 @@ def glue(left: str, right: str) -> str:
     """Return what joins two pieces of running text: nothing in Chinese and Japanese, else a space."""
     if not left or not right:
         return ""
-    return "" if _UNSPACED.match(left[-1]) and _UNSPACED.match(right[0]) else " "
+    left, right = left[-1], right[0]
+    if _WIDE_MARK.match(left) or _WIDE_MARK.match(right):
+        return ""
+    return "" if _UNSPACED.match(left) and _UNSPACED.match(right) else " "
 
 
 def shorten(text: str, width: int) -> str:

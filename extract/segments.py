@@ -71,7 +71,8 @@ def split_segments(
     Args:
         document: whose elements these are.
         elements: in document order; read once, never held as a whole.
-        max_tokens: budget of a segment in estimated tokens; only a single larger element exceeds it.
+        max_tokens: budget of a segment in estimated tokens; only a single larger element, or headings
+            with the element below them, exceed it.
     """
     blocks = _merge(_cut_sections(document, elements, max_tokens), max_tokens)
     for position, block in enumerate(blocks):
@@ -101,21 +102,17 @@ def _path_after(path: Path, elements: Iterable[Element]) -> Path:
 
 def _cut_sections(document: Document, elements: Iterable[Element], max_tokens: int) -> Iterator[Block]:
     path: Path = ()
-    block: Block | None = None
-    state = SectionState()
+    state, block, before = SectionState(), None, None
     for element in elements:
-        strength = (
-            Break.HARD if block is None else break_between(document, state, block.elements[-1], element)
-        )
+        strength = Break.HARD if before is None else break_between(document, state, before, element)
         if block is None or strength is not Break.NONE:
             if block is not None:
                 yield from _balanced(block, max_tokens)
-            above = _path_above(path, element) if element.kind in HEADINGS else path
-            block = Block(kind=kind_of(element.anchor), path=above, hard=strength is Break.HARD)
+            block = _open(element, path, hard=strength is Break.HARD)
             state.begin(element)
         block.add((element,), (estimate_tokens(element.text) + 2,))
         state.add(element)
-        path = _path_after(path, (element,))
+        path, before = _path_after(path, (element,)), element
         if block.parts(max_tokens) > 2:
             head, block = _split_off(block, max_tokens, int(max_tokens * 0.9))
             yield head
@@ -123,12 +120,20 @@ def _cut_sections(document: Document, elements: Iterable[Element], max_tokens: i
         yield from _balanced(block, max_tokens)
 
 
+def _open(element: Element, path: Path, *, hard: bool) -> Block:
+    kind = kind_of(element.anchor)
+    above = _path_above(path, element) if element.kind in HEADINGS else path
+    # A title reaches no further than its slide.
+    return Block(kind=kind, path=() if kind is SegmentKind.SLIDE else above, hard=hard)
+
+
 def _balanced(block: Block, max_tokens: int) -> Iterator[Block]:
     """Cut what is left of a section into parts of about equal size."""
-    while len(block.elements) > 1 and (parts := block.parts(max_tokens)) > 1:
+    while block.elements and (parts := block.parts(max_tokens)) > 1:
         head, block = _split_off(block, max_tokens, block.tokens // parts)
         yield head
-    yield block
+    if block.elements:
+        yield block
 
 
 def _split_off(block: Block, max_tokens: int, target: int) -> tuple[Block, Block]:
@@ -142,14 +147,17 @@ def _split_off(block: Block, max_tokens: int, target: int) -> tuple[Block, Block
 
 
 def _best_cut(block: Block, max_tokens: int, target: int) -> int:
+    """Return where to cut: never right behind a heading, which belongs to what follows."""
     elements = block.elements
     spoken = block.kind in (SegmentKind.TRANSCRIPT, SegmentKind.CONVERSATION)
     shifts = topic_shifts([element.text for element in elements]) if spoken else [0.0] * len(elements)
-    best, best_value, size, rows = 1, float("-inf"), 0, 0
+    best, best_value, size, rows = len(elements), float("-inf"), 0, 0
     for at in range(1, len(elements)):
         size += block.sizes[at - 1]
         rows += elements[at - 1].kind is ElementKind.TABLE_ROW
-        if size > max_tokens or rows > MAX_ROWS:
+        if elements[at - 1].kind in HEADINGS:
+            continue
+        if best < at and (size > max_tokens or rows > MAX_ROWS):
             break
         distance = abs(size - target) / target
         value = cut_strength(elements[at - 1], elements[at]) + _SHIFT_WEIGHT * shifts[at] - 1.5 * distance

@@ -12,16 +12,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from extract.scripts import CJK
+from extract.scripts import CJK, count_cjk
 from extract.wordlists import word_list
 
 # Longer sentences are cut at a clause: an atomic fact has to fit the encoder beside its context.
-MAX_LATIN = 480
-MAX_CJK = 160
+MAX_LATIN = 600
+MAX_CJK = 200
 
 _CLOSERS = "\"'”’»)\\]）】》」』〉｝}*_"
+_NOTES = r"(?:\[\d{1,3}\])*"  # footnote marks stand behind the full stop
 _STOP = re.compile(
-    rf"[.!?…]+[{_CLOSERS}]*(?=\s|$)|[。！？｡]+[{_CLOSERS}]*|．(?!\d)"
+    rf"[.!?…]+[{_CLOSERS}]*{_NOTES}(?=\s|$)|[。！？｡]+[{_CLOSERS}]*{_NOTES}|．(?!\d)"
     rf"|[!?]+[{_CLOSERS}]*(?=[{CJK}])|(?<=[{CJK}])\.(?=[{CJK}])|[।؟۔]+"
 )
 _LAST_WORD = re.compile(r"(?:^|[\s(\[\"'“‘/\-–—])([^\W_][\w.]*)$")
@@ -31,6 +32,7 @@ _BULLET = re.compile(
     r"[ \t\u3000]*(?:[-*+•·▪◦‣●○■□–—]\s|\(?\d{1,3}[.)、](?!\d)|\(?[a-zA-Z][.)]\s|[①-⑳]"
     r"|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、|[>#|])"
 )
+_FIELD = re.compile(r"[^\W\d_][\w-]{0,30}(?: [\w-]{1,20}){0,3}\s?[:：](?:\s|$)")
 _SAID = re.compile(r"[^，。！？,.!?\n]{0,8}?(?:说|問|问|道|答|喊|叫|称|表示|と)")
 _BREAK = re.compile(r"[ \t]*\n\s*")
 _CLAUSE = re.compile(rf"[;；]\s*|\n\s*|[，、]|,\s+|\s+[–—-]\s+|(?<=[{CJK}])\s+")
@@ -86,6 +88,8 @@ def _is_line_end(text: str, start: int, found: re.Match[str], widest: int) -> bo
     if text.count("\n", found.start(), found.end()) > 1 or _BULLET.match(text, found.end()):
         return True
     line_start = max(start, text.rfind("\n", 0, found.start()) + 1)
+    if _FIELD.match(text, line_start) and _FIELD.match(text, found.end()):
+        return True
     after = text[found.end() : found.end() + 1]
     # A line far shorter than its neighbours that is followed by a capital is not wrapped text.
     return (found.start() - line_start) * 10 < widest * 6 and not after.islower()
@@ -152,16 +156,17 @@ def _abbreviates(before: str, following: str) -> bool:
 
 
 def _clauses(text: str, span: Span) -> Iterator[Span]:
-    """Cut an overlong sentence at the clause end nearest below the limit."""
+    """Cut an overlong sentence at clause ends, in parts of about equal length."""
     start, end = span
-    limit = MAX_CJK if len(re.findall(f"[{CJK}]", text[start:end])) * 3 > end - start else MAX_LATIN
+    limit = MAX_CJK if count_cjk(text[start:end]) * 3 > end - start else MAX_LATIN
     while end - start > limit:
-        cuts = [
-            found.end()
-            for found in _CLAUSE.finditer(text, start + limit // 3, start + limit)
-            if found.end() < end
+        target = start + (end - start) // -(-(end - start) // limit)
+        ends = [
+            found.end() for found in _CLAUSE.finditer(text, start + limit // 4, min(end - 1, start + limit))
         ]
-        cut = cuts[-1] if cuts else text.rfind(" ", start + limit // 2, start + limit) + 1 or start + limit
+        cut = min(ends, key=lambda at: abs(at - target), default=0)
+        if not cut:
+            cut = text.rfind(" ", start + limit // 2, start + limit) + 1 or start + limit
         yield _trim(text, start, cut)
         start = _trim(text, cut, end).start
     if end > start:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from extract.scripts import count_cjk, estimate_tokens, is_mostly_cjk, shorten
+from extract.scripts import estimate_tokens, glue, is_mostly_cjk, shorten
 from extract.terms import terms
 
 # About 80 English words or 160 Chinese characters.
@@ -26,6 +26,9 @@ _DECIDES = re.compile(
 )
 
 
+_ENDS = tuple('.!?…。！？”":：;；')
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A sentence that may enter a summary: how it is shown, and whether it may lead."""
@@ -34,14 +37,14 @@ class Candidate:
     weight: float = 1.0
 
 
-def choose(candidates: Sequence[Candidate], max_tokens: int = MAX_TOKENS) -> list[str]:
+def choose(candidates: Sequence[Candidate], language: str, max_tokens: int = MAX_TOKENS) -> list[str]:
     """Return the sentences that stand best for all, in their order, within a budget of tokens."""
     usable = [one for one in candidates if one.text]
     if not usable:
         return []
-    scores = _scores(usable)
+    scores = _scores(usable, language)
     ranked = sorted(range(len(usable)), key=lambda at: -scores[at])
-    bags = [frozenset(terms(one.text)) for one in usable]
+    bags = [frozenset(terms(one.text, language)) for one in usable]
     chosen: list[int] = []
     room = max_tokens
     for at in ranked:
@@ -61,17 +64,14 @@ def join_sentences(sentences: Sequence[str]) -> str:
     """Return sentences as running text, fragments set apart by semicolons."""
     text = ""
     for sentence in sentences:
-        if text:
-            chinese = count_cjk(text[-1:] + sentence[:1]) > 0 or text[-1] in "。！？；"
-            if not text.endswith((".", "!", "?", "…", "。", "！", "？", "”", '"', ":", "：", ";", "；")):
-                text += "；" if chinese else ";"
-            text += "" if chinese else " "
-        text += sentence
+        if text and not text.endswith(_ENDS):
+            text += "；" if glue(text, sentence) == "" else ";"
+        text += glue(text, sentence) + sentence
     return text
 
 
-def _scores(candidates: Sequence[Candidate]) -> list[float]:
-    bags = [frozenset(terms(one.text)) for one in candidates]
+def _scores(candidates: Sequence[Candidate], language: str) -> list[float]:
+    bags = [frozenset(terms(one.text, language)) for one in candidates]
     degrees = [sum(_similarity(bag, other) for other in bags if other is not bag) for bag in bags]
     top = max(degrees, default=0.0) or 1.0
     count = len(candidates)

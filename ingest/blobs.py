@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 import fsspec
 from pydantic import Field
@@ -42,7 +42,7 @@ class BlobStore:
             self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,)
         )
 
-    def put(self, stream: BinaryIO, max_bytes: int) -> StoredBlob:
+    def put(self, stream: IO[bytes], max_bytes: int) -> StoredBlob:
         """Store what a stream holds and return its hash; nothing is kept when that fails.
 
         Args:
@@ -81,15 +81,13 @@ class BlobStore:
             self._fs.mv(temporary, final)
         return blob
 
-    @contextmanager
-    def open(self, sha256: str) -> Iterator[BinaryIO]:
-        """Open a blob for reading.
+    def open(self, sha256: str) -> BinaryIO:
+        """Open a blob for reading; the caller closes it.
 
         Raises:
             FileNotFoundError: there is none of that hash.
         """
-        with self._fs.open(self._path(sha256), "rb") as stream:
-            yield cast(BinaryIO, stream)
+        return cast(BinaryIO, self._fs.open(self._path(sha256), "rb"))
 
     @contextmanager
     def local(self, sha256: str) -> Iterator[Path]:
@@ -120,6 +118,15 @@ class BlobStore:
     def exists(self, sha256: str) -> bool:
         """Return whether there is a blob of that hash."""
         return bool(self._fs.exists(self._path(sha256)))
+
+    def hashes(self) -> Iterator[str]:
+        """Yield the hash of every blob, in no order."""
+        if not self._fs.exists(self._root):
+            return
+        for path in self._fs.find(self._root):
+            name = str(path).rpartition("/")[2]
+            if _SHA256.fullmatch(name):
+                yield name
 
     def _path(self, sha256: str) -> str:
         if not _SHA256.fullmatch(sha256):

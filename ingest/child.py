@@ -86,7 +86,7 @@ def _settle(job: Job, parent: int) -> None:
     for stream, target, flags in (
         (0, os.devnull, os.O_RDONLY),
         (1, os.devnull, os.O_WRONLY),
-        (2, str(work / "stderr"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
+        (2, str(work / "stderr"), os.O_WRONLY | os.O_CREAT | os.O_EXCL),
     ):
         handle = os.open(target, flags, 0o600)
         os.dup2(handle, stream)

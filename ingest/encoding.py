@@ -118,7 +118,7 @@ def known_label(declared: str | None) -> str | None:
     label = _SUPERSETS.get(label, label)
     try:
         info = codecs.lookup(codec_of(label))
-    except LookupError:
+    except (LookupError, ValueError):  # ValueError: a NUL or a letter beyond ASCII in the label
         return None
     is_text = getattr(info, "_is_text_encoding", True)
     return label if is_text and info.name not in ("utf-7", "idna", "punycode", "unicode_escape") else None

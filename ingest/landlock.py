@@ -17,6 +17,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE_AND_MAKE = ((1 << 13) - 1) & ~((1 << 4) - 1)
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_MAKE_DEVICES_FIFOS_LINKS = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 12
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _NET_BIND_AND_CONNECT = 0b11
@@ -42,7 +43,7 @@ def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
 
     Args:
         readable: may be read and run; a folder with all below it. Missing ones are passed over.
-        writable: may be read, written, made and removed.
+        writable: plain files, folders and sockets may be read, written, made and removed.
 
     Returns:
         Whether the kernel did so; False when it has no Landlock.
@@ -63,7 +64,7 @@ def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
         for path in readable:
             _allow(handle, path, _READ)
         for path in writable:
-            _allow(handle, path, rights)
+            _allow(handle, path, rights & ~_MAKE_DEVICES_FIFOS_LINKS)
         libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         return bool(libc.syscall(_RESTRICT_SELF, handle, ctypes.c_uint32(0)) == 0)
     finally:

@@ -1,9 +1,10 @@
-"""A document as text for people: every element in its order, marked as what it is where that is not plain."""
+"""A document as text for people: elements in order, with speakers, marked where they are not plain text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ingest.anchors import CueAnchor, MessageAnchor
 from ingest.model import Element, ElementKind
 
 _MARKS = {
@@ -41,4 +42,12 @@ def _line(element: Element) -> str:
         return f"[{mark}, {author}] {element.text}" if author else f"[{mark}] {element.text}"
     if element.kind is ElementKind.LIST_ITEM:
         return f"{'  ' * max(element.level - 1, 0)}- {element.text}"
-    return element.text
+    speaker = _speaker(element)
+    return f"{speaker}: {element.text}" if speaker else element.text
+
+
+def _speaker(element: Element) -> str | None:
+    anchor = element.anchor
+    if isinstance(anchor, CueAnchor):
+        return anchor.speaker
+    return anchor.sender if isinstance(anchor, MessageAnchor) else None

@@ -13,11 +13,13 @@ import os
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import threading
 import time
 from pathlib import Path
 
+from ingest.confine import WORK
 from ingest.errors import FileTooLarge, IngestError, ParserCrashed, ParseTimeout, StrataError, TransientError
 from ingest.forkserver import command
 from ingest.jobs import Answer, Job, Report, receive, send
@@ -131,12 +133,12 @@ def run_limited(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> Pa
         IngestError: what the child reported, or that it died or took too long.
         TransientError: there was no space left to write to.
     """
-    shutil.rmtree(out_dir / CHILDREN, ignore_errors=True)
-    (out_dir / ELEMENTS).unlink(missing_ok=True)
+    _clear(out_dir)
     started = time.monotonic()
     answer = _ask(Job(path=path, name=name, limits=limits, out_dir=out_dir))
     report = answer.report
     if report is not None and report.outcome is not None:
+        check_left(report.outcome, out_dir)
         return report.outcome
     error = _error_of_report(report) if report is not None else _error_of_end(answer, limits)
     _LOG.info(
@@ -144,7 +146,36 @@ def run_limited(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> Pa
         error.code, time.monotonic() - started, answer.signal, answer.peak_mb,
         "\n" + (report.trace if report else answer.stderr),
     )  # fmt: skip
+    _clear(out_dir)
     raise error
+
+
+def _clear(out_dir: Path) -> None:
+    """Remove what a parse leaves, whole or half."""
+    for folder in (CHILDREN, WORK):
+        shutil.rmtree(out_dir / folder, ignore_errors=True)
+    for path in (out_dir / ELEMENTS, *out_dir.glob(f".{ELEMENTS}.*")):
+        path.unlink(missing_ok=True)
+
+
+def check_left(outcome: ParseOutcome, out_dir: Path) -> None:
+    """See that a child left plain files where it says, and no links that would lead their reader elsewhere.
+
+    Raises:
+        ParserCrashed: it left something else; a reader that is still itself does not.
+    """
+    left: list[tuple[Path, int | None]] = [(out_dir / ELEMENTS, None)] if outcome.element_count else []
+    for number, child in enumerate(outcome.children):
+        if child.stored_as != f"{number:05d}.bin":
+            raise ParserCrashed("The reader of the file reported what it never wrote.")
+        left.append((out_dir / CHILDREN / child.stored_as, child.size_bytes))
+    folder = out_dir / CHILDREN
+    if folder.is_symlink() or not folder.is_dir():
+        raise ParserCrashed("The reader of the file left no folder for what it found inside.")
+    for path, size in left:
+        found = path.lstat() if os.path.lexists(path) else None
+        if found is None or not stat.S_ISREG(found.st_mode) or size not in (None, found.st_size):
+            raise ParserCrashed("The reader of the file left something else than it reported.")
 
 
 def _ask(job: Job) -> Answer:

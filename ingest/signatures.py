@@ -36,6 +36,9 @@ _FOREIGN = (
 # Control characters that text has no use for. Tab, line ends, form feed, backspace and escape have one.
 _CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\b\x1b") + b"\x7f"
 _CONTROL_SHARE = 0.005
+# A log with a hole of zeros after a crash is still a log: up to this share of one or a few codes is forgiven.
+_CONTROL_SHARE_OF_FEW = 0.1
+_FEW = 3
 
 _PROLOG = r"(?:\ufeff|\s|<!--.*?-->|<\?.*?\?>)*"
 _HTML = re.compile(_PROLOG + r"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
@@ -100,8 +103,10 @@ def text_head(samples: list[bytes]) -> TextHead | None:
         )
         return TextHead(text, wide=True) if strange <= len(text) * 0.02 else None
     data = b"".join(samples).rstrip(b"\x1a\0")
+    codes = [code for code in _CONTROL if code in data]
     strange = len(data) - len(data.translate(None, _CONTROL))
-    return TextHead(head.decode("latin-1"), wide=False) if strange <= len(data) * _CONTROL_SHARE else None
+    allowed = _CONTROL_SHARE_OF_FEW if len(codes) <= _FEW else _CONTROL_SHARE
+    return TextHead(head.decode("latin-1"), wide=False) if strange <= len(data) * allowed else None
 
 
 def text_type(text: str, *, in_pieces: bool) -> str | None:

@@ -7,6 +7,8 @@ StrataError
 └── RetrievalError
     ├── InvalidQuery            invalid_query
     ├── StoreRefused            store_refused
+    ├── EmbedderRefused         embedder_refused
+    ├── EmbedderMissing         embedder_missing
     └── FingerprintMismatch     fingerprint_mismatch
 """
 
@@ -51,4 +53,18 @@ class StoreRefused(RetrievalError):
     """The vector store refused the request."""
 
     code = "store_refused"
-    advice = "Compare the store's version and the collections with what docs/operations.md asks for."
+    advice = "Compare the store's version and the collections with what docs/store.md asks for."
+
+
+class EmbedderRefused(RetrievalError):
+    """The embedding service refused the request or gave an answer that cannot be used."""
+
+    code = "embedder_refused"
+    advice = "Check EMBED_MODEL, EMBED_BASE_URL and EMBED_DIMENSION against the service's documentation."
+
+
+class EmbedderMissing(RetrievalError):
+    """The chosen encoder is not installed."""
+
+    code = "embedder_missing"
+    advice = "Install it with: pip install 'strata-memory[fastembed]'; or choose another EMBEDDER."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from ingest.anchors import Frozen
 
@@ -51,10 +51,45 @@ class IndexKnobs(Frozen):
     Attributes:
         batch: texts embedded at a time; written are whole episodes with their facts.
         dense_rows_per_table: rows of one table that get a dense vector; the rows after them are found by
-            their words only. Encoding is the slow step, and rows differ by words and numbers, not by sense.
+            their words only. Encoding is the slow step (2,000 rows take a core about 25 s), and rows differ
+            by words and numbers, not by sense.
         ungrounded: index facts whose quote was not found in the source.
     """
 
     batch: int = Field(default=64, ge=1, le=1024)
-    dense_rows_per_table: int = Field(default=500, ge=0)
+    dense_rows_per_table: int = Field(default=2000, ge=0)
     ungrounded: bool = False
+
+
+class EmbedKnobs(Frozen):
+    """How texts become vectors, each a setting ``EMBED_<NAME>``; which encoder is ``EMBEDDER``.
+
+    Attributes:
+        threads: processor threads of a local encoder; 1 where several workers share the cores.
+        cache_mb: size of the file that remembers vectors of stored texts; 0 turns it off.
+        model: model name at the service (openai) or in fastembed's list.
+        model_dir: folder with ``model.onnx`` and its tokenizer, for fastembed without a network.
+        dimension: length of the model's vectors. openai and ``model_dir`` need it.
+        base_url, api_key: the OpenAI-compatible service; an empty URL is OpenAI's own.
+        send_dimension: ask the service for this length, where it can shorten vectors.
+        query_instruction, document_instruction: put before questions and before stored texts.
+        batch_texts, batch_tokens: most texts and most estimated tokens per request.
+        text_tokens: longer texts are read in parts and averaged.
+        timeout_s, retries: per request; a retry waits as long as the service asks for.
+    """
+
+    threads: int = Field(default=1, ge=1, le=64)
+    cache_mb: int = Field(default=512, ge=0)
+    model: str = ""
+    model_dir: Path | None = None
+    dimension: int = Field(default=0, ge=0, le=65_535)
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+    send_dimension: bool = False
+    query_instruction: str = ""
+    document_instruction: str = ""
+    batch_texts: int = Field(default=64, ge=1, le=2048)
+    batch_tokens: int = Field(default=8000, ge=1)
+    text_tokens: int = Field(default=8000, ge=16)
+    timeout_s: float = Field(default=30.0, gt=0)
+    retries: int = Field(default=4, ge=0, le=20)

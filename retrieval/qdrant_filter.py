@@ -75,11 +75,9 @@ def _compiled(where: FilterExpr) -> models.Condition:
 
 
 def _as_of(moment: datetime | None) -> models.Condition:
-    """An item without the field passes, so what must not hold is asked for."""
     if moment is None:
-        return models.Filter(
-            must_not=[models.FieldCondition(key="superseded", match=models.MatchValue(value=True))]
-        )
+        return models.IsEmptyCondition(is_empty=models.PayloadField(key="superseded_by"))
+    # An item without the field passes, so what must not hold is asked for.
     begins_later = models.FieldCondition(key="valid_from", range=models.DatetimeRange(gt=moment))
     ended = models.FieldCondition(key="valid_to", range=models.DatetimeRange(lte=moment))
     return models.Filter(must_not=[begins_later, ended])

@@ -14,7 +14,7 @@ from retrieval.qdrant_schema import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _BATCH_POINTS = 128
 _BATCH_BYTES = 12 * 2**20
-_BYTES_PER_NUMBER = 22  # a float in JSON, with its comma
+_BYTES_PER_NUMBER = 22  # at most, a float in JSON with its comma
 
 
 class StorePoint(NamedTuple):
@@ -46,6 +46,13 @@ def batches(points: Iterable[StorePoint]) -> Iterator[list[models.PointStruct]]:
         yield batch
 
 
+def _plain(dense: Vector) -> list[float]:
+    # Seven decimals are what single precision tells of a unit vector; written out in full, a request is
+    # twice as long.
+    numbers: list[float] = dense.astype(np.float64).round(7).tolist()
+    return numbers
+
+
 def _numbers(dense: Vector | None, sparse: SparseVector) -> int:
     return (0 if dense is None else len(dense)) + 2 * len(sparse.indices)
 
@@ -57,7 +64,7 @@ def _write_vectors(point: StorePoint) -> dict[str, Any]:
         named.append((CONTEXT_DENSE, point.around.dense, CONTEXT_SPARSE, point.around.sparse))
     for dense_name, dense, sparse_name, sparse in named:
         if dense is not None:
-            written[dense_name] = dense.tolist()
+            written[dense_name] = _plain(dense)
         if sparse.indices:
             written[sparse_name] = models.SparseVector(
                 indices=list(sparse.indices), values=list(sparse.values)
@@ -82,20 +89,27 @@ class Narrow(Protocol):
         """Return the filter."""
 
 
-def lane_request(lane: Lane, narrow: Narrow) -> models.QueryRequest:
+def lane_request(lane: Lane, narrow: Narrow, corpus: models.Filter) -> models.QueryRequest:
     """Return the request for one ranked list.
+
+    Args:
+        lane: what is asked.
+        narrow: builds its filter.
+        corpus: the points whose words say how rare a term is. Not all points: another tenant's words would
+            shape the scores, and show in them.
 
     Raises:
         ValueError: the lane has neither a dense nor a sparse vector.
     """
     query, using = _asked(lane)
-    prefetch = [_prefetch(inner, narrow) for inner in lane.among if _is_asked(inner)]
+    prefetch = [_prefetch(inner, narrow, corpus) for inner in lane.among if _is_asked(inner)]
     return models.QueryRequest(
         query=query,
         using=using,
         prefetch=prefetch or None,
         filter=narrow(parents=lane.parents, ids=lane.ids),
         limit=lane.limit,
+        params=_params(lane, corpus),
         with_payload=_CARRIED[lane.carry],
     )
 
@@ -115,15 +129,25 @@ def _is_asked(lane: Lane) -> bool:
 
 def _asked(lane: Lane) -> tuple[Any, str]:
     if lane.dense is not None:
-        return lane.dense.tolist(), CONTEXT_DENSE if lane.context else DENSE
+        return _plain(lane.dense), CONTEXT_DENSE if lane.context else DENSE
     if lane.sparse is not None:
         terms = models.SparseVector(indices=list(lane.sparse.indices), values=list(lane.sparse.values))
         return terms, CONTEXT_SPARSE if lane.context else SPARSE
     raise ValueError("a lane needs a dense or a sparse vector")
 
 
-def _prefetch(lane: Lane, narrow: Narrow) -> models.Prefetch:
+def _prefetch(lane: Lane, narrow: Narrow, corpus: models.Filter) -> models.Prefetch:
     query, using = _asked(lane)
     return models.Prefetch(
-        query=query, using=using, filter=narrow(parents=lane.parents, ids=lane.ids), limit=lane.limit
+        query=query,
+        using=using,
+        filter=narrow(parents=lane.parents, ids=lane.ids),
+        limit=lane.limit,
+        params=_params(lane, corpus),
     )
+
+
+def _params(lane: Lane, corpus: models.Filter) -> models.SearchParams | None:
+    if lane.dense is not None:
+        return None
+    return models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))

@@ -140,7 +140,7 @@ def holds(where: FilterExpr, payload: dict[str, Any]) -> bool:
         case NotOf(part=part):
             return not holds(part, payload)
         case AsOf(moment=None):
-            return not payload.get("superseded")
+            return payload.get("superseded_by") is None
         case AsOf(moment=moment):
             starts, ends = payload.get("valid_from"), payload.get("valid_to")
             return (starts is None or _when(starts) <= moment) and (ends is None or _when(ends) > moment)

@@ -2,7 +2,11 @@
 
 StrataError
 ├── TransientError
-│   └── BlobLeaving         blob_leaving
+│   ├── BlobLeaving         blob_leaving
+│   ├── PointsRemain        points_remain
+│   └── StageTimeout        stage_timeout
+├── BytesMissing            bytes_missing
+├── ArtifactMissing         artifact_missing
 ├── StageStopped            stopped
 ├── NotFound                not_found
 ├── StateConflict           state_conflict
@@ -21,6 +25,32 @@ class BlobLeaving(TransientError):
     """The stored bytes are being removed at this moment; store them again and hand the file in again."""
 
     code = "blob_leaving"
+
+
+class PointsRemain(TransientError):
+    """The store still holds points of a document that was removed."""
+
+    code = "points_remain"
+
+
+class StageTimeout(TransientError):
+    """One step of the work took longer than WORKER_SOFT_LIMIT_S allows."""
+
+    code = "stage_timeout"
+
+
+class BytesMissing(StrataError):
+    """The bytes of the document are not in the blob store."""
+
+    code = "bytes_missing"
+    advice = "Hand the file in again; several hosts have to share one BLOB_URL."
+
+
+class ArtifactMissing(StrataError):
+    """What an earlier stage left is not where this worker looks for it."""
+
+    code = "artifact_missing"
+    advice = "Retry the document; several hosts have to share one ARTIFACTS_DIR."
 
 
 class StageStopped(StrataError):

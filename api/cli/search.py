@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import Any
 
 import click
 
 from api.cli.console import out, print_json
 from api.cli.state import Context
+
+_SUMMARY = 160  # characters of a summary shown on a terminal
 
 
 def show_answer(answer: dict[str, Any]) -> None:
@@ -19,7 +22,7 @@ def show_answer(answer: dict[str, Any]) -> None:
         out.print(f"      {fact['document']['name']} · {place}", style="dim", markup=False)
     for episode in answer["episodes"]:
         out.print(f"[bold blue]{episode['score']:.2f}[/]  [bold]episode[/] ", end="")
-        out.print(f"{episode['title']}: {episode['summary']}", markup=False)
+        out.print(f"{episode['title']}: {shorten(episode['summary'], _SUMMARY)}", markup=False)
         out.print(f"      {episode['document']['name']}", style="dim", markup=False)
     for part in answer.get("degraded", []):
         out.print(f"degraded: {part['part']}: {part['reason']}", style="yellow", markup=False)

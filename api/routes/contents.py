@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import islice
 from typing import Any
 
@@ -51,12 +52,15 @@ def _extractions(document_id: str) -> Iterator[Extraction]:
 def content(document_id: str) -> Response:
     """Return the file as it was handed in, always as a download: it may be hostile."""
     record = visible(document_id)
-    return send_file(
-        services().blobs.open(record.sha256),
+    held = ExitStack()
+    response = send_file(
+        held.enter_context(services().blobs.open(record.sha256)),
         mimetype="application/octet-stream",
         as_attachment=True,
         download_name=record.name.rsplit("/", 1)[-1],
     )
+    response.call_on_close(held.close)
+    return response
 
 
 @blueprint.get("/elements")

@@ -23,8 +23,10 @@ _ISO_MONTH = re.compile(r"(?<![\w./\-:])((?:19|20)\d\d)[-/](0[1-9]|1[0-2])(?![\w
 _COMPACT = re.compile(r"(?<![\w./\-])((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=T\d{6}\b)")
 _NUMBERS = re.compile(_B + r"(\d{1,2})([/.\-])(\d{1,2})\2(\d{4}|\d{2})" + _E)
 _UNAMBIGUOUS = re.compile(r"(?<![\w./\-])(\d{1,2})[/\-](\d{1,2})[/\-](?:\d{4}|\d{2})(?![\w/\-])")
+# Small letters count only beside a year: q1 is more often a name of something else.
 _QUARTER = re.compile(
-    r"(?<![A-Za-z0-9])[Qq]([1-4])(?:(?:\s*/\s*|\s+of\s+|[\s,-]*)((?:19|20)\d\d|['’]\d\d)年?(?!\s*-\s*[Qq]))?(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9])(?:Q|q(?=[1-4] ?['’]?\d\d))([1-4])"
+    r"(?:(?:\s*/\s*|\s+of\s+|[\s,-]*)((?:19|20)\d\d|['’]\d\d)年?(?!\s*-\s*[Qq]))?(?![A-Za-z0-9])"
 )
 _YEAR_QUARTER = re.compile(
     r"(?<![A-Za-z0-9])((?:19|20)\d\d)(?:年(?:度)?)?[\s\-/.]*[Qq]([1-4])(?![A-Za-z0-9])"

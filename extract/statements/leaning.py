@@ -10,7 +10,8 @@ _LEANING = re.compile(
     r"[\"'“‘(\[]*(?:(?:and|but|so|then|also|well|yeah|yes|no|oh|because|however|therefore|otherwise|instead"
     r"|in that case)[,\s]+)*"
     r"(?:it|its|it['’]s|it['’]ll|he|he['’]s|his|him|she|she['’]s|her|they|they['’]re|they['’]ve|their|them"
-    r"|this|that|that['’]s|these|those|such|both|neither|otherwise|instead"
+    r"|this(?! (?:paper|article|document|section|report|chapter|page|policy|agreement|manual|guide|study|work"
+    r"|book|meeting|e-?mail|letter|note|year|month|week|quarter)\b)|that|that['’]s|these|those|such|both|neither|otherwise|instead"
     r"|the (?:former|latter|same|other|others|first|second))\b",
     re.IGNORECASE,
 )

@@ -6,93 +6,82 @@ import re
 from collections.abc import Iterator, Sequence
 
 from extract.boundaries import HEADINGS
-from extract.phrases import phrase
-from extract.scripts import one_line, shorten
-from extract.sentences import sentence_spans
+from extract.fillers import telling_words
+from extract.scripts import one_line
+from extract.sentences import Span, sentence_spans
 from extract.statements.draft import Draft, Scene
+from extract.statements.headings import Headings
 from extract.statements.leaning import as_context, leans
 from extract.statements.rows import row_drafts
 from extract.stretch import Stretch
 from ingest.model import Element, ElementKind
 
-_LABEL_WIDTH = 90
 _OPEN_END = re.compile(r"[^.!?。！？…:：;；\"”’」』)\]）】|]\s*$")
 _CONTINUES = re.compile(r"\s*(?:[a-z(]|[\u4e00-\u9fff\u3040-\u30ff])")
 _HYPHENATED = re.compile(r"[a-z]-$")
-_LEAD_IN = re.compile(r"[:：]\s*$")
+_LEADS_IN = re.compile(r"[:：]\s*$")
 _COMPLETE = re.compile(r"[.!?。！？…]['\"”’」』)）]*$")
+_BULLET = re.compile(r"(?:[-–•·▪◦‣●○■□*]|\[[ xX]?\])\s+")
+_QUESTION = re.compile(r"[?？]['\"”’」』)）]*$")
 _JOINABLE = frozenset({ElementKind.PARAGRAPH, ElementKind.IMAGE_TEXT, ElementKind.QUOTE})
-_LED = frozenset({ElementKind.LIST_ITEM, ElementKind.TABLE_ROW})
 _MARGINS = frozenset({ElementKind.HEADER, ElementKind.FOOTER})
-_KIND_LABELS = {
-    ElementKind.NOTE: "notes",
-    ElementKind.COMMENT: "comment",
-    ElementKind.ANNOTATION: "comment",
-    ElementKind.FOOTNOTE: "footnote",
-}
+_ASIDES = _MARGINS | {ElementKind.QUOTE}
+_FRAGMENT_WORDS, _MARGIN_WORDS = 3, 5
 
 
-def prose_drafts(scene: Scene, elements: Sequence[Element]) -> Iterator[Draft]:
-    """Yield the statements of paragraphs, list items, table rows and their like, in order."""
-    headings = Headings(scene)
-    lead_in = ""
+def prose_drafts(
+    scene: Scene, elements: Sequence[Element], headings: Headings | None = None
+) -> Iterator[Draft]:
+    """Yield the statements of paragraphs, list items, table rows and their like, in order.
+
+    Args:
+        scene: what surrounds them.
+        elements: in order, from one segment.
+        headings: knows labels and speakers; plain headings unless told otherwise.
+    """
+    headings, leads = headings or Headings(scene), LeadIns()
     groups = list(_groups(elements))
     for at, group in enumerate(groups):
         first = group[0]
-        if first.kind in HEADINGS:
+        if headings.passes(first):
+            leads.clear()
+        elif first.kind in HEADINGS:
             headings.add(first)
-            lead_in = ""
+            leads.clear()
         elif first.kind is ElementKind.TABLE_ROW:
             yield from row_drafts(scene, group, headings.label(first), headings.topic)
         else:
-            follower = groups[at + 1][0].kind if at + 1 < len(groups) else None
-            yield from _sentence_drafts(scene, group, headings, lead_in, follower)
-            if first.kind is not ElementKind.LIST_ITEM:
-                lead_in = _last_line(first.text) if _LEAD_IN.search(group[-1].text) else ""
+            last = at + 1 == len(groups)
+            yield from _element_drafts(scene, group, headings, leads.over(first), last=last)
+            leads.take(group)
 
 
-def _last_line(text: str) -> str:
-    spans = sentence_spans(text)
-    return _LEAD_IN.sub("", text[spans[-1].start : spans[-1].end]) if spans else ""
+class LeadIns:
+    """Lines that end in a colon and carry the items below them."""
 
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
 
-class Headings:
-    """The headings above the place being read."""
+    def clear(self) -> None:
+        """Forget all: a new section begins."""
+        self._open = []
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        path, first = scene.segment.heading_path, scene.segment.elements[0]
-        # The headings above stand one level apart below the first heading met; their own levels are gone.
-        below = first.level if first.kind is ElementKind.HEADING else len(path) + 1
-        self._path = [(below - len(path) + at, text) for at, text in enumerate(path)]
+    def over(self, element: Element) -> str:
+        """Return the line an item stands under; plain text only takes the line right above it."""
+        level = element.level if element.kind is ElementKind.LIST_ITEM else 0
+        if element.kind is ElementKind.LIST_ITEM:
+            self._open = [(above, text) for above, text in self._open if above < max(1, level)]
+        return self._open[-1][1] if self._open else ""
 
-    def add(self, heading: Element) -> None:
-        """Take in a heading; those of its level and below end."""
-        level = heading.level if heading.kind is ElementKind.HEADING else 0
-        self._path = [(above, text) for above, text in self._path if above < level]
-        self._path.append((level, heading.text))
-
-    @property
-    def topic(self) -> str | None:
-        """The nearest heading."""
-        return one_line(self._path[-1][1]) or None if self._path else None
-
-    def label(self, element: Element) -> str:
-        """Return "Travel policy > Meals", with the kind of place when it is not the body."""
-        names = [one_line(text) for _, text in self._path]
-        if self._scene.titled or not names:
-            names.insert(0, self._scene.title)
-        names = list(dict.fromkeys(name for name in names if name))
-        label = shorten(" > ".join([names[0], *names[1:][-2:]]), _LABEL_WIDTH)
-        kind = _KIND_LABELS.get(element.kind)
-        if kind is None:
-            return label
-        author = element.metadata.get("author")
-        if kind == "comment" and isinstance(author, str) and author:
-            place = phrase(self._scene.language, "comment_by", author)
-        else:
-            place = phrase(self._scene.language, kind)
-        return phrase(self._scene.language, "comma").join((label, place))
+    def take(self, group: Sequence[Element]) -> None:
+        """Take note of the element just read."""
+        item = group[0].kind is ElementKind.LIST_ITEM
+        if not item:
+            self._open = []
+        if _LEADS_IN.search(group[-1].text):
+            spans = sentence_spans(group[-1].text)
+            line = group[-1].text[spans[-1].start : spans[-1].end]
+            self._open.append((group[0].level if item else 0, _LEADS_IN.sub("", _BULLET.sub("", line))))
 
 
 def _groups(elements: Sequence[Element]) -> Iterator[list[Element]]:
@@ -114,42 +103,70 @@ def _groups(elements: Sequence[Element]) -> Iterator[list[Element]]:
 def _runs_on(before: Element, after: Element) -> bool:
     if before.kind is not after.kind or before.kind not in _JOINABLE:
         return False
-    return bool(_OPEN_END.search(before.text) and _CONTINUES.match(after.text)) or bool(
-        _HYPHENATED.search(before.text)
-    )
+    open_end = _OPEN_END.search(before.text) and _CONTINUES.match(after.text)
+    return bool(open_end) or bool(_HYPHENATED.search(before.text))
 
 
-def _sentence_drafts(
-    scene: Scene, group: Sequence[Element], headings: Headings, lead_in: str, follower: ElementKind | None
+def _element_drafts(
+    scene: Scene, group: Sequence[Element], headings: Headings, lead: str, *, last: bool
 ) -> Iterator[Draft]:
     stretch = Stretch.join(group)
     item = group[0].kind is ElementKind.LIST_ITEM
+    spans = _joined(stretch.text, sentence_spans(stretch.text), scene.language)
     before = ""
-    for start, end in sentence_spans(stretch.text):
+    for index, (start, end) in enumerate(spans):
         quote = stretch.text[start:end]
-        said = one_line(quote)
-        if end == len(stretch.text.rstrip()) and _LEAD_IN.search(said) and follower in _LED:
-            continue  # its items carry it as their context
-        elements = stretch.within(start, end)
-        borrowed = before if before and leans(said) else (lead_in if item else "")
-        yield Draft(
-            said=said,
-            quote=quote,
-            elements=elements,
-            label=headings.label(elements[0]),
-            context=as_context(borrowed) if borrowed else "",
-            topic=headings.topic,
-            at=scene.time_of(elements[0]),
-            confidence=_confidence(said, elements[0], bool(borrowed)),
-            standalone=elements[0].kind not in _MARGINS,
-            supported=item and bool(borrowed),
-        )
+        said = _BULLET.sub("", one_line(quote), count=1) or one_line(quote)
+        if not last and index == len(spans) - 1 and _LEADS_IN.search(said):
+            continue  # what stands below carries it as context
+        element = stretch.within(start, end)[0]
+        borrowed = before if before and leans(said) else (lead if item or index == 0 else "")
+        if borrowed or _is_telling(said, element, scene.language):
+            yield Draft(
+                said=said,
+                quote=quote,
+                elements=stretch.within(start, end),
+                label=headings.label(element),
+                context=as_context(borrowed) if borrowed else "",
+                topic=headings.topic,
+                speaker=headings.speaker(element),
+                at=headings.time(element),
+                confidence=_confidence(said, element, supported=bool(borrowed)),
+                standalone=element.kind not in _ASIDES,
+                supported=bool(borrowed) and telling_words(said, scene.language) > 0,
+            )
         before = said
 
 
-def _confidence(said: str, element: Element, supported: bool) -> float:
+def _joined(text: str, spans: list[Span], language: str) -> list[Span]:
+    """Join sentences of hardly a word ("Yes.", "$70.") to the one before, or the first to the next."""
+    joined: list[Span] = []
+    for span in spans:
+        near = joined and "\n" not in text[joined[-1].end : span.start]
+        if near and (_is_scrap(text, span, language) or _is_scrap(text, joined[-1], language)):
+            joined[-1] = Span(joined[-1].start, span.end)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _is_scrap(text: str, span: Span, language: str) -> bool:
+    return span.end - span.start < 24 and telling_words(text[span.start : span.end], language) < 2
+
+
+def _is_telling(said: str, element: Element, language: str) -> bool:
+    """Say whether a piece without context stands as a fact; fragments and margins need more words."""
+    words = telling_words(said, language)
+    if element.kind in _MARGINS:
+        return words >= _MARGIN_WORDS
+    if _COMPLETE.search(said) or any(char.isdigit() for char in said) or ": " in said or "：" in said:
+        return words > 0
+    return words >= _FRAGMENT_WORDS or (element.kind is not ElementKind.PARAGRAPH and words > 1)
+
+
+def _confidence(said: str, element: Element, *, supported: bool) -> float:
     value = 0.9 if _COMPLETE.search(said) else 0.75
-    if said.rstrip().endswith(("?", "？")):
+    if _QUESTION.search(said):
         value = 0.6
     if leans(said):
         value -= 0.05 if supported else 0.2

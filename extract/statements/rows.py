@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from extract.names import row_number
 from extract.phrases import phrase
 from extract.scripts import estimate_tokens, has_content, one_line, shorten
 from extract.statements.draft import Draft, Scene
-from extract.titles import row_number
-from ingest.anchors import SheetAnchor
 from ingest.model import Cell, Element
 
-_NO_NAME = re.compile(r"(?:[A-Z]{1,3}|\d{1,3}|(?:column|col|spalte|列)[ _]?\d+|)$", re.IGNORECASE)
+_ERROR = re.compile(r"#(?:DIV/0!|N/A|NAME\?|VALUE!|REF!|NUM!|NULL!|#*)$")
 _MAX_ROW_TOKENS = 220
 _NAME_WIDTH = 60
 
@@ -23,11 +22,11 @@ def row_drafts(scene: Scene, elements: Sequence[Element], above: str, topic: str
     Args:
         scene: what surrounds them.
         elements: consecutive rows of one segment.
-        above: label of the place the table stands in, where it is not a sheet of its own.
+        above: label of the sheet or section the table stands in.
         topic: name of the table or of the section it stands in.
     """
     for element in elements:
-        if is_header(element) or not has_content(element.text):
+        if is_header(element) or not _has_values(element):
             continue
         label = _label(scene, element, above)
         for cells in _portions(element):
@@ -39,7 +38,13 @@ def row_drafts(scene: Scene, elements: Sequence[Element], above: str, topic: str
                 label=label,
                 topic=topic,
                 at=scene.time_of(element),
+                supported=True,
             )
+
+
+def _has_values(element: Element) -> bool:
+    values = [cell.value.strip() for cell in element.cells if cell.value.strip()] or [element.text.strip()]
+    return has_content(element.text) and not all(_ERROR.match(value) for value in values)
 
 
 def is_header(element: Element) -> bool:
@@ -51,8 +56,13 @@ def is_header(element: Element) -> bool:
 
 
 def is_named(cells: Sequence[Cell]) -> bool:
-    """Say whether the columns have names of their own, not letters or numbers."""
-    return any(not _NO_NAME.match(cell.name.strip()) for cell in cells)
+    """Say whether the columns have names of their own, not just their letters or numbers."""
+    return any(not _is_bare(cell) for cell in cells)
+
+
+def _is_bare(cell: Cell) -> bool:
+    name = cell.name.strip()
+    return not name or name.isdecimal() or (cell.ref is not None and cell.ref.rstrip("0123456789") == name)
 
 
 def render_cells(cells: Sequence[Cell], language: str) -> str:
@@ -67,19 +77,13 @@ def render_cells(cells: Sequence[Cell], language: str) -> str:
 
 
 def _pair(cell: Cell, language: str) -> str:
-    name = shorten(cell.name, _NAME_WIDTH).rstrip(":： ")
+    name = "" if _is_bare(cell) else shorten(cell.name, _NAME_WIDTH).rstrip(":： ")
     return f"{name}{phrase(language, 'equals')}{one_line(cell.value)}" if name else one_line(cell.value)
 
 
 def _label(scene: Scene, element: Element, above: str) -> str:
     row = row_number(element)
-    if isinstance(element.anchor, SheetAnchor):
-        sheet = element.anchor.sheet
-        return (
-            phrase(scene.language, "sheet_row", sheet, row) if row else phrase(scene.language, "sheet", sheet)
-        )
-    place = above or scene.title
-    return phrase(scene.language, "table_row", place, row) if row else place
+    return phrase(scene.language, "table_row", above, row) if row else above
 
 
 def _portions(element: Element) -> Iterator[tuple[Cell, ...]]:

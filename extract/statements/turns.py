@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from extract.fillers import has_substance, is_filler
+from extract.fillers import has_substance, is_filler, is_stage_direction
+from extract.names import speaker_of
 from extract.phrases import phrase, say_day
 from extract.scripts import estimate_tokens, glue, one_line
 from extract.sentences import Span, sentence_spans
 from extract.statements.draft import Draft, Scene
 from extract.statements.leaning import as_context, leans
 from extract.stretch import Stretch
-from extract.titles import speaker_of
 from ingest.model import Element, ElementKind
 
 # A message is one statement up to this size; what is spoken at length is cut into sentences.
 _MESSAGE_TOKENS = 64
 _SHORT_TOKENS, _UNIT_TOKENS = 6, 40
-_ANSWER_TOKENS = 48
+_ANSWER_TOKENS, _REMARK_TOKENS = 48, 24
 _QUESTION = re.compile(r"(?:[?？]|[吗呢么][。.]?)[\"'”’」』)）]*\s*$")
 
 
@@ -57,7 +57,7 @@ def turn_drafts(scene: Scene, elements: Sequence[Element]) -> Iterator[Draft]:
             yield _exchange(scene, unit, answer, before)
             before, at = answer, at + 2
             continue
-        if not is_filler(unit.quote):
+        if not is_filler(unit.quote) and not is_stage_direction(unit.quote):
             yield _statement(scene, unit, before)
             before = unit
         at += 1
@@ -117,6 +117,8 @@ def _trimmed(text: str, group: list[Span]) -> tuple[int, int]:
 def _answers(question: Unit, answer: Unit) -> bool:
     if question.speaker == answer.speaker or not (question.ends_turn and answer.opens_turn):
         return False
+    if is_stage_direction(answer.quote):
+        return False
     return bool(_QUESTION.search(question.quote)) and estimate_tokens(answer.quote) <= _ANSWER_TOKENS
 
 
@@ -152,9 +154,11 @@ def _context(scene: Scene, unit: Unit, before: Unit | None) -> str:
     if before is None:
         return ""
     words = as_context(before.quote)
-    if before.speaker and before.speaker != unit.speaker:
-        return f"{before.speaker}{phrase(scene.language, 'colon')}{words}"
-    return words
+    if before.speaker == unit.speaker or before.speaker is None:
+        return words
+    # Another's words are borrowed only by a short remark: a longer one says enough, and is not theirs.
+    short = estimate_tokens(unit.quote) <= _REMARK_TOKENS
+    return f"{before.speaker}{phrase(scene.language, 'colon')}{words}" if short else ""
 
 
 def _exchange(scene: Scene, question: Unit, answer: Unit, before: Unit | None) -> Draft:

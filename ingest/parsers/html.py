@@ -14,7 +14,8 @@ from ingest.parsers.html_blocks import blocks
 from ingest.parsers.html_text import Block
 from ingest.parsers.html_tokens import attributes, tokens, unify_newlines
 
-_PRESCAN = 4096  # bytes; the standard asks for 1,024, real pages are later
+_PRESCAN = 8192  # bytes; the standard asks for 1,024, real pages are later
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _CHARSET = re.compile(rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)""", re.IGNORECASE)
 _DATES = ("article:published_time", "date", "dcterms.created", "dc.date", "dcterms.date", "pubdate")
@@ -25,7 +26,7 @@ _EXTRA = ("description", "keywords", "og:site_name", "generator")
 
 def declared_charset(data: bytes) -> str | None:
     """Return the encoding HTML bytes declare of themselves."""
-    head = data[:_PRESCAN]
+    head = _COMMENT.sub(b"", data[:_PRESCAN])
     found = _CHARSET.search(head) or _XML_ENCODING.search(head)
     return found.group(1).decode("ascii", "replace").lower() if found else None
 

@@ -100,13 +100,13 @@ class _Builder:
             self._flush()
         self._elements.push(name, hides)
         if shown and not self._elements.hidden:
-            self._enter(name, found, token.line)
+            self._enter(name, found, token)
 
-    def _enter(self, name: str, found: dict[str, str], line: int) -> None:
+    def _enter(self, name: str, found: dict[str, str], token: Token) -> None:
         if name == "br":
             self._break()
         elif name in ("img", "input", "select", "option", "iframe"):
-            self._embed(name, found, line)
+            self._embed(name, found, token)
         elif name == "a":
             self._link(found.get("href", ""))
         elif name in _TABLE_PARTS:
@@ -126,15 +126,15 @@ class _Builder:
         elif self._tables and self._tables[-1].depth == depth:
             self._tables[-1].enter(name, found)
 
-    def _embed(self, name: str, found: dict[str, str], line: int) -> None:
+    def _embed(self, name: str, found: dict[str, str], token: Token) -> None:
         run = self._run
         if name == "img":
-            self._picture(" ".join(found.get("alt", "").split()), line)
+            self._picture(" ".join(found.get("alt", "").split()), token)
         elif name == "iframe":
-            self._frame(found.get("srcdoc", ""), line)
+            self._frame(found.get("srcdoc", ""), token.line)
         elif name == "input":
             shown = field_text(found)
-            run.add(f" {shown} ", line)
+            run.add_shown(shown, *token.lines)
             if shown:
                 run.fields[_field_name(found)] = shown
         elif name == "select":
@@ -152,11 +152,11 @@ class _Builder:
             inner.finish()
             self._sink().extend(inner.ready)
 
-    def _picture(self, alt: str, line: int) -> None:
+    def _picture(self, alt: str, token: Token) -> None:
         if alt and self._tables and self._tables[-1].cell is not None:
-            self._run.add(f" {alt} ", line)
+            self._run.add_shown(alt, *token.lines)
         elif alt:
-            self._run.pictures.append((alt, line))
+            self._run.pictures.append((alt, *token.lines))
 
     def _link(self, target: str) -> None:
         links = self._run.links
@@ -209,8 +209,8 @@ class _Builder:
             if text:
                 sink.append(Block(kind, text, first, last, level, headings, (), metadata))
                 self._note(kind, level, text)
-        for alt, line in run.pictures:
-            sink.append(Block(ElementKind.FIGURE, alt, line, line, 0, self._outline.headings()))
+        for alt, first, last in run.pictures:
+            sink.append(Block(ElementKind.FIGURE, alt, first, last, 0, self._outline.headings()))
 
     def _note(self, kind: ElementKind, level: int, text: str) -> None:
         """Remember what later blocks refer to."""

@@ -104,7 +104,10 @@ class Table:
             metadata["table"] = self.caption
         if is_header:
             metadata["header"] = True
-        cells = tuple(Cell(name=self._name(column), value=values[column]) for column in sorted(values))
+        cells = tuple(
+            Cell(name=values[column] if is_header else self._name(column), value=values[column])
+            for column in sorted(values)
+        )
         return Block(
             ElementKind.TABLE_ROW,
             " | ".join(cell.text for cell in row),

@@ -39,7 +39,7 @@ class TextRun:
 
     Attributes:
         preformatted: spaces and line breaks count.
-        pictures: alternative texts met on the way, with their lines.
+        pictures: alternative texts met on the way, each with its first and last line.
         links: absolute addresses of the links in it.
         fields: form values in it by name.
     """
@@ -53,7 +53,7 @@ class TextRun:
         self._annotation: list[str] = []
         self._chosen_from: tuple[str, int] | None = None
         self.preformatted = False
-        self.pictures: list[tuple[str, int]] = []
+        self.pictures: list[tuple[str, int, int]] = []
         self.links: list[str] = []
         self.fields: dict[str, str] = {}
 
@@ -70,6 +70,12 @@ class TextRun:
             self._reach(line + data.count("\n", 0, start), line + data.count("\n", 0, start + len(shown)))
         if shown or self._parts:
             self._parts.append(data.translate(_TO_BLANK))
+
+    def add_shown(self, value: str, first: int, last: int) -> None:
+        """Add what an element shows that is no text of the source: a form value, an alternative text."""
+        if value:
+            self._reach(first, last)
+            self._parts.append(f" {value} ")
 
     def add_preformatted(self, data: str, line: int) -> None:
         """Add text whose spaces and line breaks count."""

@@ -44,6 +44,11 @@ class Token(NamedTuple):
     line: int
     raw: str = ""
 
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line of a start tag."""
+        return self.line, self.line + self.raw.count("\n")
+
 
 def attributes(raw: str) -> dict[str, str]:
     """Return the attributes of a start tag, names in lower case; of equal names the first counts."""

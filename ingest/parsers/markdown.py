@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from pydantic import JsonValue
 
@@ -20,6 +21,7 @@ from ingest.parsers.tag_text import text_of_tags
 # A syntax tree takes some fifty times the text: longer files are read as plain text.
 _MOST_BYTES = 8 * 2**20
 _MOST_NESTING = 100
+_MOST_INLINE_CHARS = 32_000
 _LINKS_KEPT = 50
 
 
@@ -39,7 +41,12 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         # Blank lines in its place keep the numbers of the lines that follow.
         text = "\n" * front.lines + front.body
     references: dict[str, dict[str, dict[str, object]]] = {}
-    walk = _Walk(_markdown().parse(text, references))
+    tokens = _markdown().parse(text, references)
+    if max((token.level for token in tokens), default=0) >= _MOST_NESTING - 2:
+        context.warn("markdown_as_text", "Nested too deeply: it was read as plain text.")
+        yield from plain.parse(context)
+        return
+    walk = _Walk(tokens)
     for piece in walk.pieces():
         if piece.kind is ElementKind.HEADING and piece.level == 1 and context.metadata.title is None:
             context.describe(title=piece.text)
@@ -48,7 +55,22 @@ def parse(context: ParseContext) -> Iterator[Piece]:
 
 
 def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"maxNesting": _MOST_NESTING}).enable(["table", "strikethrough"])
+    reader = MarkdownIt("commonmark", {"maxNesting": _MOST_NESTING}).enable(["table", "strikethrough"])
+    reader.core.ruler.at("inline", _read_inline)
+    return reader
+
+
+def _read_inline(state: StateCore) -> None:
+    """Read the marks inside blocks, but not in blocks so long that doing so could take minutes."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        children: list[Token] = []
+        if len(token.content) > _MOST_INLINE_CHARS:
+            children.append(Token("text", "", 0, content=token.content))
+        else:
+            state.md.inline.parse(token.content, state.md, state.env, children)
+        token.children = children
 
 
 def _describe(context: ParseContext, front: FrontMatter) -> None:

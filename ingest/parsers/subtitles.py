@@ -1,7 +1,8 @@
 """WebVTT subtitles and meeting transcripts: one element a cue and voice, with its time and speaker.
 
 Tolerant where recorders differ: a missing header, hours left out, SRT commas, numbers or long ids above the
-timing, speakers as voice tags (Teams) or as "Name: " (Zoom), captions that roll up and repeat each line.
+timing, speakers as voice tags (Teams), as "Name: " (Zoom) or in the id (Webex), captions that roll up and
+repeat each line.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ingest.parsers.recorded import find_moment
 _CLOCK = r"(?:(\d{1,5}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,6}))?"
 _TIMING = re.compile(rf"\s*{_CLOCK}\s*--?>\s*{_CLOCK}(?:\s.*)?$")
 _LIKE_TIMING = re.compile(r"\s*\d\S*\s*--?>")
-_ID = re.compile(r"\s*(?:\d{1,9}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}\S*)\s*")
+_ID = re.compile(r"\s*(?:\d{1,9}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}+\S*+)\s*+")
+_NAMED_ID = re.compile(r"\s*\d+\s+\"([^\"]+)\"\s*\(\d+\)\s*")  # as Webex writes them
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _SETTING = re.compile(r"(?:NOTE\s+)?(\w+)\s*:\s*\"?([^\"]*)\"?\s*$")
 
@@ -32,6 +34,13 @@ class _Cue(NamedTuple):
     end_s: float
     text: str
     is_timed: bool = True
+    speaker: str = ""
+
+
+class _Raw(NamedTuple):
+    timing: str
+    lines: list[str]
+    speaker: str
 
 
 def parse(context: ParseContext) -> Iterator[Piece]:
@@ -51,13 +60,18 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     if len(cues) > context.limits.max_rows:
         raise FileTooLarge(f"The file has {len(cues)} cues; PARSE_MAX_ROWS allows {context.limits.max_rows}.")
     spoken = _spoken(cues)
-    context.describe(encoding=encoding, title=head[0][6:].strip(" -–—\t") or None if head else None)
+    context.describe(encoding=encoding, title=_title(head[0]) if head else None)
     _describe(context, [*head[1:], *(line for group in asides for line in group)], spoken)
     if not all(cue.is_timed for cue in cues):
         context.warn(
             "bad_timing", "Some cues have a time that cannot be read; they stand after the cue before."
         )
     yield from _pieces(spoken)
+
+
+def _title(head: str) -> str | None:
+    title = head.removeprefix("WEBVTT").strip(" -–—\t")
+    return title if title not in ("", "FILE") else None
 
 
 def _pieces(spoken: list[tuple[_Cue, list[Utterance]]]) -> Iterator[Piece]:
@@ -80,31 +94,35 @@ def _groups(lines: Iterable[str]) -> list[list[str]]:
 
 
 def _cues(groups: list[list[str]]) -> list[_Cue]:
-    found: list[tuple[str, list[str]]] = []  # timing line and the lines below it
+    found: list[_Raw] = []
     for group in groups:
         if _ASIDE.match(group[0]):
             continue
         starts = [index for index, line in enumerate(group) if _LIKE_TIMING.match(line)]
         if not starts and found and not (len(group) == 1 and _ID.fullmatch(group[0])):
             # A blank line inside a cue ends it by the standard; the words below it were still spoken.
-            found[-1][1].extend(group)
+            found[-1].lines.extend(group)
+        named = _NAMED_ID.fullmatch(group[starts[0] - 1]) if starts and starts[0] else None
         for start, following in pairwise([*starts, len(group) + 1]):
             body = group[start + 1 : following]
-            if following < len(group) and body and _ID.fullmatch(body[-1]):
+            follows = _NAMED_ID.fullmatch(body[-1]) if body else None
+            if following < len(group) and body and (follows or _ID.fullmatch(body[-1])):
                 body.pop()
-            found.append((group[start], body))
+            found.append(_Raw(group[start], body, named.group(1).strip() if named else ""))
+            named = follows
     cues: list[_Cue] = []
-    for timing, lines in found:
-        cues.append(_timed(timing, "\n".join(lines), cues[-1].end_s if cues else 0.0))
+    for raw in found:
+        cues.append(_timed(raw, cues[-1].end_s if cues else 0.0))
     return cues
 
 
-def _timed(timing: str, text: str, before_s: float) -> _Cue:
-    match = _TIMING.match(timing)
+def _timed(raw: _Raw, before_s: float) -> _Cue:
+    text = "\n".join(raw.lines)
+    match = _TIMING.match(raw.timing)
     if match is None:
-        return _Cue(before_s, before_s, text, is_timed=False)
+        return _Cue(before_s, before_s, text, False, raw.speaker)
     start_s, end_s = _seconds(*match.group(1, 2, 3, 4)), _seconds(*match.group(5, 6, 7, 8))
-    return _Cue(start_s, max(start_s, end_s), text)
+    return _Cue(start_s, max(start_s, end_s), text, True, raw.speaker)
 
 
 def _seconds(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> float:
@@ -116,7 +134,7 @@ def _spoken(cues: list[_Cue]) -> list[tuple[_Cue, list[Utterance]]]:
     """Return what is said in each cue and by whom."""
     if any(has_word_times(cue.text) for cue in cues):
         cues = list(_unrolled(cues))
-    tagged = [(cue, utterances(cue.text)) for cue in cues]
+    tagged = [(cue, [_by(cue, part) for part in utterances(cue.text)]) for cue in cues]
     names = known_names(part.text for _, parts in tagged for part in parts if part.speaker is None)
     if not names:
         return tagged
@@ -124,6 +142,10 @@ def _spoken(cues: list[_Cue]) -> list[tuple[_Cue, list[Utterance]]]:
         (cue, [one for part in parts for one in ([part] if part.speaker else split_names(part.text, names))])
         for cue, parts in tagged
     ]
+
+
+def _by(cue: _Cue, part: Utterance) -> Utterance:
+    return part if part.speaker or not cue.speaker else part._replace(speaker=cue.speaker)
 
 
 def _unrolled(cues: list[_Cue]) -> Iterator[_Cue]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -36,7 +36,8 @@ class Shard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._body: dict[str, Any] = orjson.loads((folder / _CONFIG).read_bytes())
-        self._engine = edge.EdgeShard.load(str(folder / _SHARD))
+        with _refusals():
+            self._engine = edge.EdgeShard.load(str(folder / _SHARD))
         self._writing = Lock()
         self._closed = False
         self._changed_at = self._flushed_at = time.monotonic()
@@ -93,15 +94,17 @@ class Shard:
 
     def sync(self) -> None:
         """Force the write-ahead log to the disk, where it survives a power failure."""
-        if not self._unsynced:
+        if not self._unsynced or self._closed:
             return
         self._unsynced = False
-        for path in (self._folder / _SHARD / "wal").iterdir():
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        # The collection may be deleted meanwhile.
+        with suppress(FileNotFoundError):
+            for path in (self._folder / _SHARD / "wal").iterdir():
+                handle = os.open(path, os.O_RDONLY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
 
     def flush(self, quiet_s: float = 0.0, latest_s: float = 0.0) -> bool:
         """Write the segments if there is something to write and it is time to; return whether it was done.

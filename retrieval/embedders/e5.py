@@ -7,23 +7,21 @@ and more to the wheel's own code) several times faster; docs/performance.md has 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval.embedders.e5_tokens import PieceTokenizer
 from retrieval.embedders.e5_weights import Floats, Weights, unpack_rows, weights_path
 from retrieval.errors import EmbedderUnavailable
 from retrieval.protocols import Vector
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
 
 _DIMENSION = 384
-_SPACES = re.compile(" {2,}")
 
 
 class _Network:
@@ -31,21 +29,14 @@ class _Network:
 
     def __init__(self, threads: int) -> None:
         weights = Weights(weights_path())
-        self.vocabulary = weights.vocabulary
+        self._begin, self._end = weights.vocabulary.begin, weights.vocabulary.end
         self.window = weights.shape.positions - 2
-        self.tokenizer = self._tokenizer()
+        self.tokens = PieceTokenizer(weights.vocabulary)
         self.session = self._session(weights, threads)
         self._words = weights.words()
         kinds = weights.vector("emb.type")[:_DIMENSION]
         self._positions = weights.vector("emb.pos").reshape(-1, _DIMENSION) + kinds
         self.pid = os.getpid()
-
-    def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer, models, pre_tokenizers
-
-        made = Tokenizer(models.Unigram(self.vocabulary.pieces, unk_id=self.vocabulary.unknown))
-        made.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
-        return made
 
     def _session(self, weights: Weights, threads: int) -> InferenceSession:
         from onnxruntime import InferenceSession, SessionOptions
@@ -58,13 +49,8 @@ class _Network:
         model = build_encoder(weights).SerializeToString()
         return InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    def tokens(self, text: str) -> list[int]:
-        normal = _SPACES.sub(" ", text.translate(self.vocabulary.replacements))
-        found: list[int] = self.tokenizer.encode(normal, add_special_tokens=False).ids
-        return found
-
     def mean_state(self, tokens: Sequence[int]) -> Floats:
-        marked = [self.vocabulary.begin, *tokens, self.vocabulary.end]
+        marked = [self._begin, *tokens, self._end]
         embedded = unpack_rows(self._words[marked]) + self._positions[: len(marked)]
         states = self.session.run(["states"], {"embedded": embedded[None]})[0]
         mean: Floats = np.asarray(states)[0].mean(axis=0)

@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from ingest.artifacts import read_jsonl
-from ingest.errors import IngestError
+from ingest.errors import IngestError, NoTextFound
 from ingest.limits import ParseLimits
 from ingest.model import Element
 from ingest.parse import parse_file
@@ -58,6 +58,10 @@ def read_one(corpus: Path, entry: dict, out: Path, depth: int) -> tuple[str, flo
         text = "".join(text_of(corpus / name, Path(name).name, work, depth))
         Path(f"{target}.txt").write_text(text, encoding="utf-8")
         said = ""
+    except NoTextFound:
+        # Read to its end, and there is nothing in it: the right answer for a picture of a landscape.
+        Path(f"{target}.txt").touch()
+        said = "no text"
     except IngestError as error:
         Path(f"{target}.err").write_text(f"{error.code}\t{error.detail}\n", encoding="utf-8")
         said = f"{error.code}: {error.detail}"

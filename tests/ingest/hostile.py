@@ -6,19 +6,22 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from ingest.anchors import RowAnchor
 from ingest.context import ParseContext, Piece
-from ingest.model import ElementKind
+from ingest.model import ChildFile, ElementKind
 
 
 def parse(context: ParseContext) -> Iterator[Piece]:
     order, _, target = context.path.read_text().strip().partition(" ")
     said = ORDERS[order](target, context)
     yield Piece(ElementKind.PARAGRAPH, said or "done", RowAnchor(row=1))
+    if order == "yield_and_sleep":
+        time.sleep(600)
 
 
 def segv(target: str, context: ParseContext) -> None:
@@ -40,6 +43,10 @@ def spin(target: str, context: ParseContext) -> None:
 
 def sleep(target: str, context: ParseContext) -> None:
     time.sleep(600)
+
+
+def yield_and_sleep(target: str, context: ParseContext) -> None:
+    """Nothing before the first element; the parser sleeps after it."""
 
 
 def eat(target: str, context: ParseContext) -> None:
@@ -106,10 +113,59 @@ def leave_behind(target: str, context: ParseContext) -> None:
         time.sleep(0.01)
 
 
+def link_child(target: str, context: ParseContext) -> None:
+    """As native code that has taken over would do it, past the audit hook."""
+    ctypes.CDLL(None).symlink(target.encode(), str(context.child_dir / "00000.bin").encode())
+    context.children.append(child("00000.bin"))
+
+
+def fifo_child(target: str, context: ParseContext) -> None:
+    ctypes.CDLL(None).mkfifo(str(context.child_dir / "00000.bin").encode(), 0o600)
+    context.children.append(child("00000.bin"))
+
+
+def link_elements(target: str, context: ParseContext) -> None:
+    """Replace the elements once they are in place."""
+    elements = str(context.child_dir.parent / "elements.jsonl").encode()
+    libc = ctypes.CDLL(None)
+
+    def replace_later() -> None:
+        while not os.path.exists(elements):
+            time.sleep(0.001)
+        libc.unlink(elements)
+        libc.symlink(target.encode(), elements)
+
+    thread = threading.Thread(target=replace_later)
+    thread.start()
+    context.children = Joining(thread)
+
+
+class Joining(list[ChildFile]):
+    """A list that waits for a thread when it is read."""
+
+    def __init__(self, thread: threading.Thread) -> None:
+        super().__init__()
+        self.thread = thread
+
+    def __iter__(self) -> Iterator[ChildFile]:
+        self.thread.join(5)
+        return super().__iter__()
+
+
+def name_elsewhere(target: str, context: ParseContext) -> None:
+    context.children.append(child(target))
+
+
+def child(stored_as: str) -> ChildFile:
+    return ChildFile(name="x", media_type="text/plain", part="1", stored_as=stored_as, size_bytes=3)
+
+
 ORDERS = {
     function.__name__: function
     for function in (
-        segv, die, kill, spin, sleep, eat, recurse, fail, write_much, write_outside, native_write, read_other,
+        segv, die, kill, spin, sleep, yield_and_sleep, eat, recurse, fail,
+        write_much, write_outside, native_write, read_other,
         environment, connect, native_connect, run_program, leave_behind,
+        link_child, fifo_child, link_elements, name_elsewhere,
     )
 }  # fmt: skip

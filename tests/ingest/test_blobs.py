@@ -49,3 +49,9 @@ def test_too_much_is_refused_and_not_kept(tmp_path: Path) -> None:
 def test_only_hashes_are_names(store: BlobStore, name: str) -> None:
     with pytest.raises(ValueError, match="SHA-256"):
         store.exists(name)
+
+
+def test_all_hashes_are_told(store: BlobStore) -> None:
+    assert list(store.hashes()) == []
+    stored = {store.put(io.BytesIO(data), 100).sha256 for data in (b"one", b"two", b"two", b"three")}
+    assert sorted(store.hashes()) == sorted(stored)

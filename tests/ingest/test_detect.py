@@ -119,6 +119,7 @@ def test_text_under_an_office_name(found: Detect, data: bytes, name: str, media_
         (b"\x1b[31mred\x1b[0m\x1b[31mred\x1b[0m", "colour.log", formats.PLAIN),
         (b"no header 00:01.000 --> 00:02.000", "a.vtt", formats.VTT),
         (b"plain", "README", formats.PLAIN),
+        (b"12:00 started\n" * 50 + b"\0" * 60 + b"12:10 started\n", "power.log", formats.PLAIN),
         (b"a\tb\n", "t.TSV", formats.TSV),
     ],
 )

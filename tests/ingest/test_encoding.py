@@ -61,6 +61,7 @@ def test_one_sign_alone_is_read_as_the_commonest_code_page() -> None:
 
 def test_labels_of_no_text_are_unknown() -> None:
     assert known_label("hex") is None
+    assert known_label("a\0b") is None
     assert known_label(" 'UTF8' ") == "utf-8"
 
 

@@ -117,6 +117,20 @@ def test_deep_nesting_keeps_its_text(tmp_path: Path) -> None:
     assert [piece.text for piece in pieces] == ["deep down"]
 
 
+@pytest.mark.parametrize("text", ["> " * 500 + "deep down", "- " * 500 + "deep down"])
+def test_bottomless_nesting_is_read_as_plain_text(tmp_path: Path, text: str) -> None:
+    pieces, context = read(tmp_path, text)
+    assert pieces[0].text.endswith("deep down")
+    assert [warning.code for warning in context.warnings] == ["markdown_as_text"]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("mark", ["![", "[a](", "<div ", "<!--", "*a **a ", "|a"])
+def test_marks_without_end_take_no_time(tmp_path: Path, mark: str) -> None:
+    pieces, _ = read(tmp_path, mark * 30_000 + " word")
+    assert "word" in "".join(piece.text for piece in pieces)
+
+
 def test_a_giant_file_is_read_as_plain_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown, "_MOST_BYTES", 1000)
     pieces, context = read(tmp_path, b"# Title\n\nwords\n\n" * 100)

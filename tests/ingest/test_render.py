@@ -1,4 +1,4 @@
-from ingest.anchors import SectionAnchor
+from ingest.anchors import CueAnchor, MessageAnchor, SectionAnchor
 from ingest.model import Element, ElementKind
 from ingest.render import as_text
 
@@ -21,3 +21,16 @@ def test_text_is_laid_out_and_marked() -> None:
         "Plan\n\n- dig\n  - deep\n\na | b\n1 | 2\n\n[Comment, Ann] why?\n\n[Footer] page\n"
     )
     assert "".join(as_text([])) == ""
+
+
+def test_speakers_and_senders_are_named() -> None:
+    cue = CueAnchor(start_s=1, end_s=2, speaker="Ann")
+    message = MessageAnchor(message_id="1", sender="Bob")
+    elements = [
+        Element(position=0, kind=ElementKind.CUE, text="Hello", anchor=cue),
+        Element(
+            position=1, kind=ElementKind.CUE, text="(music)", anchor=cue.model_copy(update={"speaker": None})
+        ),
+        Element(position=2, kind=ElementKind.MESSAGE, text="Hi", anchor=message),
+    ]
+    assert "".join(as_text(elements)) == "Ann: Hello\n(music)\n\nBob: Hi\n"

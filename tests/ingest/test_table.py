@@ -112,6 +112,8 @@ def test_dialects(text: str, dialect: Dialect) -> None:
         ([["a", "a"], ["3", "4"]], None),
         ([["yes", "no"], ["yes", "yes"]], None),
         ([["id", "name"]], None),
+        ([["Ann"], ["Bob"], ["Cy"]], None),
+        ([["amount"], ["3"], ["4.50"]], 0),
         ([], None),
     ],
 )

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from ingest.model import Owner
+from tests.workers.parts import ANNA, make_services
 from workers.holder import Fate
 from workers.ledger.leases import LeaseRules, Leases
 from workers.ledger.ledger import Ledger
-from workers.model import Upload
-
-ANNA = Owner(tenant="acme", user_id="anna")
+from workers.model import OutboxEntry, Upload
+from workers.services import Services
 
 
 class Clock:
@@ -56,6 +55,11 @@ def upload(content: str = "a", **changes: object) -> Upload:
     return Upload.model_validate(values | changes)
 
 
+def due(ledger: Ledger) -> list[OutboxEntry]:
+    """The messages that wait to be sent now."""
+    return [one for one in ledger.outbox.waiting() if one.available_at <= ledger.database.now()]
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
@@ -88,4 +92,12 @@ def ledger(database_url: str, clock: Clock, fates: Fates) -> Iterator[Ledger]:
     made = Ledger(database_url, clock=clock, leases=Leases(rules, fates.holder, fates.of))
     made.migrate()
     yield made
+    made.close()
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    made = Ledger(f"sqlite:///{tmp_path / 'ledger.db'}")
+    made.migrate()
+    yield make_services(made, tmp_path)
     made.close()

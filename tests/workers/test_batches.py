@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.workers.conftest import Clock, upload
+from tests.workers.conftest import Clock, due, upload
 from workers.errors import NotFound
 from workers.ledger.ledger import Ledger
 from workers.model import ErrorRecord, Stage
@@ -78,7 +78,7 @@ def test_a_document_for_a_foreign_batch_is_not_recorded(ledger: Ledger) -> None:
     batch = ledger.batches.create("other")
     with pytest.raises(NotFound):
         ledger.documents.accept(upload("a"), batch_id=batch)
-    assert ledger.outbox.due(10) == []
+    assert due(ledger) == []
 
 
 def test_waiting_ends_with_the_batch_or_with_the_time(ledger: Ledger, clock: Clock) -> None:

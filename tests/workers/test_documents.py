@@ -9,7 +9,7 @@ import pytest
 
 from ingest.errors import StrataError
 from ingest.model import Owner
-from tests.workers.conftest import ANNA, Clock, upload
+from tests.workers.conftest import ANNA, Clock, due, upload
 from workers.errors import BlobLeaving, NotFound, StateConflict
 from workers.ledger.ledger import Ledger
 from workers.model import ErrorRecord, Stage, State
@@ -44,14 +44,14 @@ def test_accepting_records_the_document_and_its_message(ledger: Ledger) -> None:
     assert document.owner == ANNA
     assert not document.running
     assert accepted.duplicate_of is None
-    assert [(one.document_id, one.stage) for one in ledger.outbox.due(10)] == [(document.id, Stage.PARSE)]
+    assert [(one.document_id, one.stage) for one in due(ledger)] == [(document.id, Stage.PARSE)]
 
 
 def test_equal_bytes_of_one_owner_are_one_document(ledger: Ledger) -> None:
     first = ledger.documents.accept(upload("a"))
     second = ledger.documents.accept(upload("a", name="again.txt"))
     assert second.duplicate_of == first.document.id == second.document.id
-    assert len(ledger.outbox.due(10)) == 1
+    assert len(due(ledger)) == 1
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_many_uploads_of_the_same_bytes_at_once_reserve_one_document(ledger: Led
         results = list(pool.map(lambda _: ledger.documents.accept(upload("a")), range(24)))
     assert len({one.document.id for one in results}) == 1
     assert sum(one.duplicate_of is None for one in results) == 1
-    assert len(ledger.outbox.due(10)) == 1
+    assert len(due(ledger)) == 1
 
 
 def test_another_tenant_sees_nothing(ledger: Ledger) -> None:
@@ -112,7 +112,7 @@ def test_retry_goes_on_at_the_stage_that_failed(ledger: Ledger) -> None:
     ledger.stages.complete(lease)
     fail(ledger, identity, Stage.EXTRACT)
     assert ledger.documents.requeue("acme", identity).state is State.EXTRACTING
-    assert [one.stage for one in ledger.outbox.due(10)] == [Stage.EXTRACT]
+    assert [one.stage for one in due(ledger)] == [Stage.EXTRACT]
 
 
 def test_only_ended_documents_can_be_retried(ledger: Ledger) -> None:
@@ -131,7 +131,7 @@ def test_cancel_withdraws_the_message_and_reaches_inner_documents(ledger: Ledger
     assert (child.parent_id, child.root_id, child.depth) == (parent, parent, 1)
     ledger.documents.cancel("acme", parent)
     assert ledger.documents.get("acme", child.id).state is State.CANCELLED
-    assert ledger.outbox.due(10) == []
+    assert due(ledger) == []
     with pytest.raises(StateConflict):
         ledger.documents.cancel("acme", parent)
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ingest.model import ParseWarning
-from tests.workers.conftest import Clock, Fates, upload
+from tests.workers.conftest import Clock, Fates, due, upload
 from workers.errors import StageStopped
 from workers.holder import Fate
 from workers.ledger.ledger import Ledger
@@ -40,11 +40,11 @@ def test_the_stages_follow_each_other_to_ready(ledger: Ledger, identity: str) ->
         lease = claim(ledger, identity, stage)
         document = ledger.documents.get("acme", identity)
         assert (document.state, document.running, document.attempts) == (working, True, 1)
-        assert ledger.outbox.due(10) == []
+        assert due(ledger) == []
         following = ledger.stages.complete(lease)
         document = ledger.documents.get("acme", identity)
         assert (document.state, document.running) == (waiting, False)
-        assert [one.stage for one in ledger.outbox.due(10)] == ([following] if following else [])
+        assert [one.stage for one in due(ledger)] == ([following] if following else [])
     assert ledger.documents.get("acme", identity).finished_at is not None
 
 
@@ -62,7 +62,7 @@ def test_completing_writes_counts_warnings_and_type(ledger: Ledger, identity: st
 def test_a_doubled_message_finds_nothing_to_do(ledger: Ledger, identity: str) -> None:
     lease = claim(ledger, identity)
     assert ledger.stages.claim(identity, Stage.PARSE) is None
-    assert ledger.outbox.due(10) == []
+    assert due(ledger) == []
     ledger.stages.complete(lease)
     assert ledger.stages.claim(identity, Stage.PARSE) is None
     assert ledger.stages.claim("no such document", Stage.PARSE) is None
@@ -110,10 +110,10 @@ def test_a_transient_error_waits_and_shows_why(ledger: Ledger, identity: str, cl
     assert document.state is State.QUEUED
     assert document.error == AWAY
     assert document.retry_at is not None
-    assert ledger.outbox.due(10) == []
+    assert due(ledger) == []
     assert ledger.stages.claim(identity, Stage.PARSE) is None, "an old message must not jump the wait"
     clock.forward(31)
-    assert len(ledger.outbox.due(10)) == 1
+    assert len(due(ledger)) == 1
     ledger.stages.complete(claim(ledger, identity))
     assert ledger.documents.get("acme", identity).error is None
 
@@ -157,10 +157,10 @@ def test_a_removal_waits_until_nobody_writes(ledger: Ledger, identity: str, cloc
     lease = claim(ledger, identity)
     ledger.documents.mark_deleting("acme", identity)
     assert ledger.stages.claim(identity, Stage.DELETE) is None
-    assert ledger.outbox.due(10) == [], "put off, not lost"
+    assert due(ledger) == [], "put off, not lost"
     ledger.stages.hand_back(lease)
     clock.forward(1)
-    assert [one.stage for one in ledger.outbox.due(10)] == [Stage.DELETE]
+    assert [one.stage for one in due(ledger)] == [Stage.DELETE]
     claim(ledger, identity, Stage.DELETE)
 
 
@@ -170,10 +170,10 @@ def test_handing_back_costs_no_attempt(ledger: Ledger, identity: str) -> None:
     assert claim(ledger, identity).document.attempts == 1
 
 
-def test_handing_back_to_an_earlier_stage(ledger: Ledger, identity: str) -> None:
+def test_a_retry_by_hand_can_begin_earlier_than_it_failed(ledger: Ledger, identity: str) -> None:
     ledger.stages.complete(claim(ledger, identity))
-    ledger.stages.hand_back(claim(ledger, identity, Stage.EXTRACT), to=Stage.PARSE)
-    assert state(ledger, identity) is State.QUEUED
+    ledger.stages.fail(claim(ledger, identity, Stage.EXTRACT), AWAY, resume=Stage.PARSE)
+    assert ledger.documents.requeue("acme", identity).state is State.QUEUED
     claim(ledger, identity, Stage.PARSE)
 
 
@@ -182,7 +182,7 @@ def test_a_dead_holder_is_found_before_its_lease_lapses(ledger: Ledger, identity
     assert ledger.recovery.lost_leases() == 0
     fates.known["me"] = Fate.DIED_WITH_PARENT
     assert ledger.recovery.lost_leases() == 1
-    assert [one.stage for one in ledger.outbox.due(10)] == [Stage.PARSE]
+    assert [one.stage for one in due(ledger)] == [Stage.PARSE]
     assert ledger.recovery.lost_leases() == 0
 
 
@@ -196,7 +196,7 @@ def test_what_ends_its_worker_twice_is_set_aside(ledger: Ledger, identity: str, 
     assert document.state is State.FAILED
     assert document.error is not None
     assert document.error.code == "poison"
-    assert ledger.outbox.due(10) == []
+    assert due(ledger) == []
     fates.me = "three"
     ledger.documents.requeue("acme", identity)
     claim(ledger, identity)

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ingest.ids import document_id
-from workers.errors import NotFound, StateConflict
+from workers.errors import NotFound, StageStopped, StateConflict
 from workers.ledger import outbox
 from workers.ledger.batches import add_item
 from workers.ledger.database import Database
@@ -39,6 +39,7 @@ class Documents:
         Raises:
             BlobLeaving: equal bytes were removed since ``stored_at``; store them and accept again.
             NotFound: the batch or the parent is not there.
+            StageStopped: the parent is cancelled or being deleted.
         """
         with self._database.write() as session:
             refuse_leaving_bytes(session, upload)
@@ -172,6 +173,8 @@ class Documents:
     ) -> tuple[DocumentRow, bool]:
         identity = document_id(upload.owner, upload.sha256, parent=parent)
         ancestor = self._owned(session, upload.owner.tenant, parent[0]) if parent else None
+        if ancestor is not None and ancestor.state in (State.CANCELLED, State.DELETING):
+            raise StageStopped(f"The document around it is {ancestor.state}.")
         values = new_document(identity, upload, self._database.now(), ancestor, parent[1] if parent else None)
         while True:
             created = self._database.insert_new(session, DocumentRow, values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workers.ledger import migrate
 from workers.ledger.batches import Batches
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
@@ -48,7 +47,9 @@ class Ledger:
 
     def migrate(self) -> None:
         """Create the tables or bring them up to date. Safe to call by several processes at once."""
-        migrate.upgrade(self.database)
+        from workers.ledger.migrate import upgrade  # half a second, and only starters need it
+
+        upgrade(self.database)
 
     def ping(self) -> None:
         """Ask the database something.

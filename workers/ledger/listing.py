@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 
 from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy.orm import InstrumentedAttribute
 
 from ingest.anchors import Frozen
 from workers.errors import BadCursor
@@ -16,7 +18,16 @@ from workers.ledger.database import Database
 from workers.ledger.lifecycle import retry_times
 from workers.ledger.records import document_record
 from workers.ledger.tables import DocumentRow
-from workers.model import ENDED, DocumentPage, State
+from workers.model import ENDED, DocumentPage, DocumentRecord, State
+
+_MANY = 500
+
+
+def batched(values: Iterable[str], size: int) -> Iterator[tuple[str, ...]]:
+    """Yield the values in tuples of at most ``size``."""
+    line = iter(values)
+    while some := tuple(islice(line, size)):
+        yield some
 
 
 class DocumentFilter(Frozen):
@@ -49,6 +60,16 @@ class Summary(Frozen):
     oldest_waiting_at: datetime | None
     last_ready_at: datetime | None
     without_facts: int
+
+
+class Overview(Frozen):
+    """The numbers of one tenant: documents per state, and what the ready ones have given."""
+
+    documents: dict[State, int]
+    elements: int
+    episodes: int
+    facts: int
+    size_bytes: int
 
 
 class Listing:
@@ -97,11 +118,51 @@ class Listing:
                 without_facts=session.scalar(select(func.count()).where(ready, row.facts == 0)) or 0,
             )
 
+    def overview(self, tenant: str) -> Overview:
+        """Return the numbers of a tenant."""
+        row = DocumentRow
+        mine = row.tenant == tenant
+        sums = (func.sum(column) for column in (row.elements, row.episodes, row.facts, row.size_bytes))
+        with self._database.read() as session:
+            states = session.execute(select(row.state, func.count()).where(mine).group_by(row.state)).all()
+            totals = session.execute(select(*sums).where(mine, row.state == State.READY)).one()
+        elements, episodes, facts, size_bytes = (int(total or 0) for total in totals)
+        return Overview(
+            documents={State(state): count for state, count in states},
+            elements=elements,
+            episodes=episodes,
+            facts=facts,
+            size_bytes=size_bytes,
+        )
+
     def known(self, ids: Iterable[str]) -> set[str]:
         """Return those of the ids that are documents, of any tenant."""
-        query = select(DocumentRow.id).where(DocumentRow.id.in_(list(ids)))
+        return self._among(DocumentRow.id, ids)
+
+    def known_bytes(self, hashes: Iterable[str]) -> set[str]:
+        """Return those of the hashes that are a document's bytes, of any tenant."""
+        return self._among(DocumentRow.sha256, hashes)
+
+    def every(self, states: Iterable[State], page: int = 500) -> Iterator[DocumentRecord]:
+        """Yield the documents in these states of all tenants, in the order of their ids."""
+        wanted = [state.value for state in states]
+        last = ""
+        while True:
+            query = select(DocumentRow).where(DocumentRow.state.in_(wanted), DocumentRow.id > last)
+            with self._database.read() as session:
+                rows = list(session.scalars(query.order_by(DocumentRow.id).limit(page)))
+                records = [document_record(row, self._database.now()) for row in rows]
+            yield from records
+            if len(rows) < page:
+                return
+            last = records[-1].id
+
+    def _among(self, column: InstrumentedAttribute[str], values: Iterable[str]) -> set[str]:
+        found: set[str] = set()
         with self._database.read() as session:
-            return set(session.scalars(query))
+            for some in batched(values, _MANY):
+                found.update(session.scalars(select(column).where(column.in_(some)).distinct()))
+        return found
 
     def _narrowed(self, tenant: str, narrow: DocumentFilter) -> Select[DocumentRow]:
         query = select(DocumentRow).where(DocumentRow.tenant == tenant)

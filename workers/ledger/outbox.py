@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, Select, delete, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from workers.ledger.database import Database
 from workers.ledger.records import outbox_entry
-from workers.ledger.tables import OutboxRow
+from workers.ledger.tables import DocumentRow, OutboxRow
 from workers.model import OutboxEntry, Stage
 
 
@@ -25,38 +25,46 @@ class Outbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def due(self, limit: int, document_id: str | None = None) -> list[OutboxEntry]:
-        """Return up to ``limit`` unsent messages whose time has come, oldest first."""
-        query = (
-            select(OutboxRow)
-            .where(OutboxRow.sent_at.is_(None), OutboxRow.available_at <= self._database.now())
-            .order_by(OutboxRow.available_at, OutboxRow.id)
-            .limit(limit)
-        )
-        if document_id is not None:
-            query = query.where(OutboxRow.document_id == document_id)
-        with self._database.read() as session:
-            return [outbox_entry(row) for row in session.scalars(query)]
+    def take(self, window: int) -> list[OutboxEntry]:
+        """Reserve messages that may be sent now and mark them as sent; who takes them has to send them.
 
-    def mark_sent(self, entries: Sequence[OutboxEntry]) -> None:
-        """Record that these messages were sent; one put off meanwhile stays unsent."""
+        Args:
+            window: messages each queue may hold. Of those that wait, every owner's oldest comes first, so an
+                owner with thousands of files does not keep the others waiting.
+        """
+        now = self._database.now()
+        # Mostly there is nothing; finding that out must not take the write lock.
+        with self._database.read() as session:
+            if not session.scalar(select(exists().where(*_due(now)))):
+                return []
         with self._database.write() as session:
-            for entry in entries:
-                session.execute(
-                    update(OutboxRow)
-                    .where(OutboxRow.id == entry.id, OutboxRow.available_at == entry.available_at)
-                    .values(sent_at=self._database.now())
-                )
+            held = _sent_counts(session)
+            rows: list[OutboxRow] = []
+            for stage in Stage:
+                free = window - held.get(stage, 0)
+                if free > 0:
+                    rows += session.scalars(_fair(stage, now).limit(free))
+            taken = [row for row in rows if _reserve(session, row.id, now)]
+            return [outbox_entry(row) for row in taken]
+
+    def put_back(self, entries: Sequence[OutboxEntry]) -> None:
+        """Let messages that could not be sent be taken again."""
+        with self._database.write() as session:
+            session.execute(
+                update(OutboxRow).where(OutboxRow.id.in_([one.id for one in entries])).values(sent_at=None)
+            )
+
+    def waiting(self) -> list[OutboxEntry]:
+        """Return the messages that are not in a queue yet, in the order in which they become due."""
+        query = select(OutboxRow).where(OutboxRow.sent_at.is_(None))
+        with self._database.read() as session:
+            ordered = query.order_by(OutboxRow.available_at, OutboxRow.id)
+            return [outbox_entry(row) for row in session.scalars(ordered)]
 
     def sent_counts(self) -> dict[Stage, int]:
         """Return how many messages each queue should hold."""
-        query = (
-            select(OutboxRow.stage, func.count())
-            .where(OutboxRow.sent_at.is_not(None))
-            .group_by(OutboxRow.stage)
-        )
         with self._database.read() as session:
-            return {Stage(stage): count for stage, count in session.execute(query)}
+            return _sent_counts(session)
 
     def resend(self, stage: Stage, limit: int, older_than_s: float) -> int:
         """Mark up to ``limit`` messages of a queue as unsent again, the ones sent longest ago first.
@@ -80,6 +88,33 @@ class Outbox:
             ids = list(session.scalars(oldest))
             session.execute(update(OutboxRow).where(OutboxRow.id.in_(ids)).values(sent_at=None))
         return len(ids)
+
+
+def _sent_counts(session: Session) -> dict[Stage, int]:
+    sent = select(OutboxRow.stage, func.count()).where(OutboxRow.sent_at.is_not(None))
+    return {Stage(stage): count for stage, count in session.execute(sent.group_by(OutboxRow.stage))}
+
+
+def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return (OutboxRow.sent_at.is_(None), OutboxRow.available_at <= now)
+
+
+def _fair(stage: Stage, now: datetime) -> Select[OutboxRow]:
+    owner = (DocumentRow.tenant, DocumentRow.user_id, DocumentRow.group_id)
+    turn = func.row_number().over(partition_by=owner, order_by=(OutboxRow.available_at, OutboxRow.id))
+    return (
+        select(OutboxRow)
+        .join(DocumentRow, DocumentRow.id == OutboxRow.document_id)
+        .where(OutboxRow.stage == stage, *_due(now))
+        .order_by(turn, OutboxRow.available_at, OutboxRow.id)
+    )
+
+
+def _reserve(session: Session, identity: int, now: datetime) -> bool:
+    # Another process may have reserved it since it was read (PostgreSQL).
+    free = (OutboxRow.id == identity, OutboxRow.sent_at.is_(None))
+    reserved = update(OutboxRow).where(*free).values(sent_at=now).returning(OutboxRow.id)
+    return session.scalar(reserved.execution_options(synchronize_session=False)) is not None
 
 
 def put(database: Database, session: Session, document_id: str, stage: Stage, at: datetime) -> None:

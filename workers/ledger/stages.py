@@ -84,6 +84,15 @@ class Stages:
             if total is not None:
                 row.total = total
 
+    def look(self, lease: Lease) -> None:
+        """Find out whether a stage may go on, without writing.
+
+        Raises:
+            StageStopped: the stage must not go on.
+        """
+        with self._database.read() as session:
+            self._held(session, lease, lock=False)
+
     def complete(
         self, lease: Lease, *, counts: Counts | None = None, warnings: Sequence[ParseWarning] | None = None,
         media_type: str | None = None, last: bool = False,
@@ -122,13 +131,16 @@ class Stages:
                 self._wait_for(session, row, following)
             return following
 
-    def fail(self, lease: Lease, error: ErrorRecord, retry_in_s: float | None = None) -> bool:
+    def fail(
+        self, lease: Lease, error: ErrorRecord, retry_in_s: float | None = None, resume: Stage | None = None
+    ) -> bool:
         """Record an error; try the stage again later when it is transient and attempts are left.
 
         Args:
             lease: the lease of the stage.
             error: the diagnosis.
             retry_in_s: seconds until the next try; None for a permanent error.
+            resume: the stage a later retry by hand begins with; this one unless given.
 
         Returns:
             Whether the stage will be tried again.
@@ -142,18 +154,14 @@ class Stages:
             set_diagnosis(row, error)
             left = lease.stage is Stage.DELETE or row.attempts < self._leases.rules.max_attempts
             if retry_in_s is None or not left:
+                row.stage = (resume or lease.stage).value
                 end(row, State.FAILED, self._database.now())
                 return False
             self._wait_for(session, row, lease.stage, delay_s=retry_in_s)
             return True
 
-    def hand_back(self, lease: Lease, to: Stage | None = None) -> None:
-        """Give a stage back unfinished, to go on soon: no error and no attempt. A stopped one is let go.
-
-        Args:
-            lease: the lease of the stage.
-            to: the stage to go on with when an earlier one has to run again.
-        """
+    def hand_back(self, lease: Lease) -> None:
+        """Give a stage back unfinished, to go on soon: no error and no attempt. A stopped one is let go."""
         with self._database.write() as session:
             row = session.get(DocumentRow, lease.document.id, with_for_update=True)
             if row is None or row.lease_token != lease.token:
@@ -161,7 +169,7 @@ class Stages:
             let_go(row)
             if row.state == WORKING[lease.stage]:
                 row.attempts -= 1
-                self._wait_for(session, row, to or lease.stage)
+                self._wait_for(session, row, lease.stage)
 
     def remove(self, lease: Lease) -> Removal:
         """End a removal: the document leaves the ledger, or starts anew when it was handed in again.
@@ -185,8 +193,8 @@ class Stages:
             leaves = mark_if_unused(self._database, session, lease.document.sha256)
             return Removal(purge=lease.document.sha256 if leaves else None)
 
-    def _held(self, session: Session, lease: Lease) -> DocumentRow:
-        row = session.get(DocumentRow, lease.document.id, with_for_update=True)
+    def _held(self, session: Session, lease: Lease, *, lock: bool = True) -> DocumentRow:
+        row = session.get(DocumentRow, lease.document.id, with_for_update=lock or None)
         if row is None or row.lease_token != lease.token:
             raise StageStopped("Another worker has this stage now.")
         if row.state != WORKING[lease.stage]:

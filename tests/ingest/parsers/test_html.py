@@ -84,6 +84,7 @@ def test_table_rows_know_their_columns() -> None:
     assert [(cell.name, cell.value) for cell in rows[3].cells] == [
         ("Item", "Rope"), ("Cost Net", "3"), ("Cost Gross", "4"),
     ]  # fmt: skip
+    assert [(cell.name, cell.value) for cell in rows[1].cells][1:] == [("Net", "Net"), ("Gross", "Gross")]
     assert rows[0].metadata == {"row": 1, "table": "Prices", "header": True}
 
 
@@ -152,6 +153,7 @@ def test_framed_source_is_read() -> None:
         (b"<META content='text/html; charset=big5' http-equiv=x>", "big5"),
         (b'<?xml version="1.0" encoding="koi8-r"?>', "koi8-r"),
         (b"<p>charset=no", None),
+        (b"<!-- <meta charset=big5> --><meta charset='koi8-r'>", "koi8-r"),
     ],
 )
 def test_declared_charset(head: bytes, charset: str | None) -> None:
@@ -168,12 +170,12 @@ def test_declared_charset_is_believed(tmp_path: Path) -> None:
     "source",
     [
         "<div>" * 50_000 + "deep" + "</div>" * 50_000,
-        "<table><tr><td>" * 20_000 + "deep",
-        "<ul><li>" * 30_000 + "deep",
+        "<table><tr><td>" * 10_000 + "deep",
+        "<ul><li>" * 15_000 + "deep",
         "<b><i>" * 50_000 + "deep",
-        "<span hidden>" * 30_000 + "</span>" * 30_000 + "deep",
-        "<li><ul>" + "<div>" * 30_000 + "<li></li>" * 30_000 + "deep",
-        "<h1><blockquote>" * 20_000 + "deep",
+        "<span hidden>" * 15_000 + "</span>" * 15_000 + "deep",
+        "<li><ul>" + "<div>" * 15_000 + "<li></li>" * 15_000 + "deep",
+        "<h1><blockquote>" * 10_000 + "deep",
         "<table><tr>" + "<td rowspan=60000 colspan=900>x" * 3_000 + "<tr><td>y" * 10_000 + "<p>deep",
     ],
 )

@@ -1,0 +1,226 @@
+"""The four stages. Each reads what the one before left, calls one function of a room, leaves its own.
+
+    bytes ─parse→ document.json elements.jsonl ─extract→ extractions.jsonl ─index→ points in the store
+
+Every stage may be run again at any time: it writes whole files, equal ids, and tells the ledger last.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from extract.errors import ExtractError
+from extract.model import Extraction, Segment
+from ingest.artifacts import artifact_dir, read_json, read_jsonl, write_json
+from ingest.ids import PIPELINE_VERSION
+from ingest.model import Document, Element, ParseWarning
+from retrieval.index import index_document
+from retrieval.protocols import Collection
+from workers.children import accept_children
+from workers.describe import describe, merge_warnings
+from workers.errors import ArtifactMissing, BytesMissing, PointsRemain
+from workers.journal import Journal, discard_parts
+from workers.model import Counts, DocumentRecord, Lease
+from workers.purging import purge
+from workers.services import Services
+from workers.watch import Watch
+
+DOCUMENT = "document.json"
+ELEMENTS = "elements.jsonl"
+EXTRACTIONS = "extractions.jsonl"
+INDEX_REPORT = "index.json"
+
+
+def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
+    """Read the bytes of a document into elements, and make documents of the files found inside.
+
+    Raises:
+        IngestError: the file cannot be read.
+        BytesMissing: the blob store does not hold it.
+        StageStopped: the stage must not go on.
+        Interrupted: it should go on later.
+    """
+    record = lease.document
+    folder = artifact_dir(services.artifacts, record.id)
+    work = folder / f"parse.{lease.token}.part"
+    try:
+        try:
+            with services.blobs.local(record.sha256) as path:
+                outcome = services.parse(path, record.name, services.settings.parse, work)
+        except FileNotFoundError as error:
+            raise BytesMissing from error
+        document = describe(record, outcome, _parent(services, record))
+        watch.check()
+        _clear(folder, keep=work)
+        (work / ELEMENTS).replace(folder / ELEMENTS)
+        write_json(folder / DOCUMENT, document)
+        inner = accept_children(services, record, document, work / "children")
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    warnings = [*document.warnings, *inner]
+    if not outcome.element_count:
+        detail = "The file itself holds no text; the files inside it were read."
+        warnings.append(ParseWarning(code="no_own_text", detail=detail))
+    services.ledger.stages.complete(
+        lease,
+        counts=Counts(elements=outcome.element_count),
+        warnings=warnings,
+        media_type=outcome.media_type,
+        last=outcome.element_count == 0,
+    )
+
+
+def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
+    """Make episodes and facts of a document's elements, segment by segment, each kept as it is made.
+
+    A segment of which nothing can be made is left out with a warning; only when that is all of them does
+    the document fail.
+
+    Raises:
+        ExtractError: nothing could be made of any segment.
+        TransientError: a service is away.
+        ArtifactMissing: the elements are not there.
+        StageStopped: the stage must not go on.
+        Interrupted: it should go on later.
+    """
+    folder = artifact_dir(services.artifacts, lease.document.id)
+    document = _document(folder)
+    fingerprint = f"{services.extractor.fingerprint}/{PIPELINE_VERSION}"
+    failures: list[tuple[Segment, ExtractError]] = []
+    segments = 0
+    with Journal(folder, fingerprint, lease.token) as journal:
+        for segment in services.split(document, _elements(folder)):
+            segments = segment.position + 1
+            fresh = not journal.holds(segment)
+            if fresh:
+                try:
+                    journal.add(services.extractor.extract(document, segment))
+                except ExtractError as error:
+                    failures.append((segment, error))
+            watch.tell(segment.elements[-1].position + 1, document.element_count, may_pause=fresh)
+        if not len(journal):
+            raise failures[0][1] if failures else ExtractError("The document holds nothing to remember.")
+        watch.check()
+        journal.finish(folder / EXTRACTIONS, segments)
+        counts = Counts(elements=document.element_count, episodes=len(journal), facts=journal.facts)
+    services.ledger.stages.complete(
+        lease, counts=counts, warnings=merge_warnings(lease.document.warnings, _left_out(failures))
+    )
+    discard_parts(folder)
+
+
+def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
+    """Put a document's episodes and facts into the store; what an earlier run left over goes.
+
+    Raises:
+        TransientError: the store or a remote encoder is away.
+        ArtifactMissing: the extractions are not there.
+        StageStopped: the stage must not go on.
+        Interrupted: it should start over later; the encoder remembers the vectors made so far.
+    """
+    folder = artifact_dir(services.artifacts, lease.document.id)
+    document = _document(folder)
+    known = lease.document.counts
+    knobs = services.settings.index
+    services.store.prepare()
+    report = index_document(
+        services.store,
+        services.embedder,
+        document,
+        _extractions(folder),
+        knobs.batch,
+        # No pause: a run that is started over begins from the first item.
+        lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
+        dense_rows_per_table=knobs.dense_rows_per_table,
+        ungrounded=knobs.ungrounded,
+    )
+    write_json(folder / INDEX_REPORT, report)
+    new = []
+    if report.ungrounded:
+        new.append(
+            ParseWarning(
+                code="ungrounded_facts",
+                detail=f"{report.ungrounded} facts were left out: their quotes are not in the text.",
+            )
+        )
+    if not report.facts:
+        new.append(ParseWarning(code="no_facts", detail="The document gave no facts."))
+    services.ledger.stages.complete(
+        lease,
+        counts=Counts(elements=known.elements, episodes=report.episodes, facts=report.facts),
+        warnings=merge_warnings(lease.document.warnings, new),
+    )
+
+
+def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
+    """Remove all that came of a document: points, artifacts, its row, and bytes that no other document has.
+
+    Raises:
+        TransientError: the store is away.
+        PointsRemain: the store still counts points afterwards.
+        StageStopped: the stage must not go on.
+    """
+    record = lease.document
+    tenant = record.owner.tenant
+    services.store.prepare()
+    services.store.delete_document(tenant, record.id)
+    left = sum(services.store.count(kind, tenant, record.id) for kind in Collection)
+    if left:
+        raise PointsRemain(f"The store still holds {left} points of the document.")
+    watch.check()
+    folder = artifact_dir(services.artifacts, record.id)
+    if folder.exists():
+        shutil.rmtree(folder)
+    removal = services.ledger.stages.remove(lease)
+    if removal.purge is not None:
+        purge(services.ledger, services.blobs, removal.purge)
+
+
+def _clear(folder: Path, keep: Path) -> None:
+    """Remove what earlier runs of any stage left: it may not fit the elements to come."""
+    for path in folder.iterdir():
+        if path == keep:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _parent(services: Services, record: DocumentRecord) -> Document | None:
+    if record.parent_id is None:
+        return None
+    path = artifact_dir(services.artifacts, record.parent_id) / DOCUMENT
+    return read_json(path, Document) if path.exists() else None
+
+
+def _document(folder: Path) -> Document:
+    try:
+        return read_json(folder / DOCUMENT, Document)
+    except FileNotFoundError as error:
+        raise ArtifactMissing from error
+
+
+def _elements(folder: Path) -> Iterator[Element]:
+    try:
+        yield from read_jsonl(folder / ELEMENTS, Element)
+    except FileNotFoundError as error:
+        raise ArtifactMissing from error
+
+
+def _extractions(folder: Path) -> Iterator[Extraction]:
+    try:
+        yield from read_jsonl(folder / EXTRACTIONS, Extraction)
+    except FileNotFoundError as error:
+        raise ArtifactMissing from error
+
+
+def _left_out(failures: list[tuple[Segment, ExtractError]]) -> list[ParseWarning]:
+    if not failures:
+        return []
+    shown = ", ".join(segment.elements[0].anchor.label() for segment, _ in failures[:10])
+    more = f" and {len(failures) - 10} more" if len(failures) > 10 else ""
+    detail = f"{len(failures)} parts gave nothing ({shown}{more}): {failures[0][1].detail}"
+    return [ParseWarning(code="segments_left_out", detail=detail)]

@@ -1,0 +1,184 @@
+"""The concrete parts, chosen by the settings and built once per process.
+
+What a part needs is imported when it is built, so that a process which only enqueues stays light. Nothing
+is connected or loaded before its first use: a part that is away does not keep the others from starting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from extract.protocols import Extractor
+from ingest.errors import TransientError
+from retrieval.protocols import Embedder, VectorStore
+from workers.ledger.leases import LeaseRules
+from workers.ledger.ledger import Ledger
+from workers.protocols import Blobs, ParseFile, Search, SplitSegments
+from workers.queue import Publisher, make_celery, queue_depths, sender
+from workers.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
+
+# What the settings may name, and where it is.
+EXTRACTORS = {"extractive": "extract.extractive:ExtractiveExtractor"}
+
+PRELOADED = (
+    "extract.segments",
+    "ingest.blobs",
+    "ingest.parse",
+    "retrieval.embedders.table",
+    "retrieval.qdrant_store",
+    "retrieval.search",
+)
+
+
+class LedgerUnavailable(TransientError):
+    """The ledger's database does not answer."""
+
+    code = "ledger_unavailable"
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything a stage or a request works with.
+
+    Attributes:
+        artifacts: folder of what the stages hand to each other.
+        enqueue: sends what the outbox holds, as far as the broker takes it; returns how many.
+    """
+
+    settings: Settings
+    ledger: Ledger
+    blobs: Blobs
+    artifacts: Path
+    store: VectorStore
+    embedder: Embedder
+    extractor: Extractor
+    searcher: Search
+    parse: ParseFile
+    split: SplitSegments
+    enqueue: Callable[[], int]
+    depths: Callable[[], object]
+
+    def ping_ledger(self) -> None:
+        """Find out whether the ledger answers.
+
+        Raises:
+            LedgerUnavailable: it does not.
+        """
+        try:
+            self.ledger.ping()
+        except SQLAlchemyError as error:
+            raise LedgerUnavailable from error
+
+    def ping_store(self) -> None:
+        """Find out whether the store answers, and create its collections where they are missing.
+
+        Raises:
+            StoreUnavailable: it does not.
+        """
+        self.store.prepare()
+
+    def ping_broker(self) -> None:
+        """Find out whether the broker answers.
+
+        Raises:
+            QueueUnavailable: it does not.
+        """
+        self.depths()
+
+    def overview(self, tenant: str) -> dict[str, Any]:
+        """Return the numbers of a tenant."""
+        return self.ledger.listing.overview(tenant).model_dump(mode="json")
+
+
+def build_services(settings: Settings) -> Services:
+    """Build the parts the settings name. To be called after a fork, never before.
+
+    Raises:
+        SettingsError: a setting names a part that cannot be built.
+    """
+    from extract.segments import split_segments
+    from ingest.parse import parse_file
+    from retrieval.embedders.table import make_embedder
+    from retrieval.qdrant_store import QdrantStore
+    from retrieval.search import Searcher
+
+    ledger = open_ledger(settings)
+    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache)
+    store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
+    celery = make_celery(settings)
+    return Services(
+        settings=settings,
+        ledger=ledger,
+        blobs=open_blobs(settings),
+        artifacts=settings.artifacts,
+        store=store,
+        embedder=embedder,
+        extractor=_load(EXTRACTORS, "EXTRACTOR", settings.extractor)(),
+        searcher=Searcher(store, embedder, settings.mrag),
+        parse=parse_file,
+        split=split_segments,
+        enqueue=Publisher(ledger.outbox, sender(celery), settings.worker_queue_window),
+        depths=lambda: queue_depths(celery),
+    )
+
+
+def preload(settings: Settings) -> None:
+    """Import what ``build_services`` will need, and do nothing with it.
+
+    Done once before the pool forks: its processes then start at once and share the memory. Importing starts
+    no work and opens nothing, so it may be done before a fork.
+    """
+    for place in (*PRELOADED, EXTRACTORS.get(settings.extractor, "extract.protocols")):
+        import_module(place.partition(":")[0])
+
+
+def database_url(settings: Settings) -> str:
+    """Return where the ledger is."""
+    return settings.ledger_url
+
+
+def open_ledger(settings: Settings) -> Ledger:
+    """Return the ledger the settings name, with their rules for leases."""
+    rules = LeaseRules(
+        lease_s=settings.worker_lease_s,
+        max_attempts=settings.worker_max_attempts,
+        max_deaths=settings.worker_max_deaths,
+    )
+    return Ledger(settings.ledger_url, rules)
+
+
+def open_blobs(settings: Settings) -> Blobs:
+    """Return the blob store the settings name."""
+    from ingest.blobs import BlobStore
+
+    return BlobStore(settings.blobs_url)
+
+
+def _load(table: dict[str, str], setting: str, name: str) -> Callable[[], Any]:
+    place = table.get(name)
+    if place is None:
+        raise SettingsError(f"{setting}: {name} is not available; choose one of {', '.join(table)}.")
+    module, _, attribute = place.partition(":")
+    found: Callable[[], Any] = getattr(import_module(module), attribute)
+    return found
+
+
+def _qdrant(settings: Settings) -> QdrantClient:
+    from qdrant_client import QdrantClient
+
+    from retrieval.qdrant_connection import connect
+
+    if not settings.qdrant_url:
+        raise SettingsError("QDRANT_URL: not set; `strata serve` starts a store of its own.")
+    if settings.qdrant_url == ":memory:":
+        return QdrantClient(":memory:")
+    return connect(settings.qdrant_url, settings.qdrant_api_key.get_secret_value())
