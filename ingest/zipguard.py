@@ -24,8 +24,11 @@ _XML_NAMES = (".xml", ".rels", ".vml")
 _ROOT_OR_DOCTYPE = re.compile(r"<(?:(!doctype)|[a-z_])", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _ENCODING = re.compile(r"<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
+# Encodings in which markup is written in ASCII.
 _PLAIN_ENCODING = re.compile(
-    r"(?:utf-?(?:8|16(?:-?[lb]e)?)|(?:us-)?ascii|iso-8859-\d+|windows-\d+|cp125\d)$", re.IGNORECASE
+    r"(?:utf-?(?:8|16(?:-?[lb]e)?)|(?:us-)?ascii|iso-8859-\d+|windows-\d+|cp125\d|koi8-[ru]|gb\w+|big5"
+    r"|shift_jis|euc-\w+)$",
+    re.IGNORECASE,
 )
 _EBCDIC = "Lo\xa7\x94"
 _ENTITY = re.compile(r"<!entity", re.IGNORECASE)
