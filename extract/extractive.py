@@ -27,6 +27,7 @@ from extract.phrases import phrase
 from extract.render import render
 from extract.scripts import has_content, shorten
 from extract.statements.draft import Draft, Scene
+from extract.statements.mail import mail_drafts
 from extract.statements.prose import prose_drafts
 from extract.statements.turns import turn_drafts
 from extract.stretch import anchors_of
@@ -50,7 +51,8 @@ class ExtractiveExtractor:
         scene = make_scene(document, segment)
         drafts = _distinct(scene, _drafts(scene)) or _distinct(scene, _remnants(scene))
         names = (*segment.participants, *document.metadata.participants)
-        topics = keyphrases([draft.said for draft in drafts], scene.language, leave_out=names)
+        telling = [draft.said for draft in drafts if draft.standalone] or [draft.said for draft in drafts]
+        topics = keyphrases(telling, scene.language, leave_out=names)
         episode = _episode(scene, drafts, topics)
         facts = tuple(_fact(scene, episode, at, draft) for at, draft in enumerate(drafts))
         return Extraction(episode=episode, facts=facts)
@@ -71,6 +73,9 @@ def make_scene(document: Document, segment: Segment) -> Scene:
 
 
 def _drafts(scene: Scene) -> Iterator[Draft]:
+    if scene.segment.kind is SegmentKind.MAIL:
+        yield from mail_drafts(scene, scene.segment.elements)
+        return
     for talk, group in groupby(scene.segment.elements, key=lambda element: element.kind in _TALK):
         elements = list(group)
         yield from turn_drafts(scene, elements) if talk else prose_drafts(scene, elements)
@@ -134,7 +139,9 @@ def _episode_anchors(elements: Sequence[Element]) -> tuple[Anchor, ...]:
 
 
 def _fact(scene: Scene, episode: Episode, position: int, draft: Draft) -> AtomicFact:
-    said, occurred = annotate(draft.said, draft.at, scene.order, scene.language)
+    said, occurred = draft.said, None
+    if draft.tells_time:
+        said, occurred = annotate(said, draft.at, scene.order, scene.language)
     context = f"[{draft.context}] " if draft.context else ""
     label = draft.label + phrase(scene.language, "colon") if draft.label else ""
     return AtomicFact(

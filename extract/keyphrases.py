@@ -17,7 +17,6 @@ from extract.scripts import CJK, is_mostly_cjk
 from extract.terms import singular, stop_words
 from extract.wordlists import word_list
 
-_PIECE = re.compile(rf"[^\s{CJK}]+|[{CJK}]+")
 _WORD = re.compile(rf"[^\W_{CJK}]+(?:[-'’.&/][^\W_{CJK}]+)*")
 _NUMERIC = re.compile(r"[\d.,:%$€£¥/\-]+\w?$|.*(?:@|://|www\.)")
 _CJK_RUN = re.compile(f"[{CJK}]+")
@@ -55,47 +54,45 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _ranked_words(texts: Sequence[str], language: str) -> list[str]:
-    shown: dict[str, Counter[str]] = {}
+    shown: dict[str, str] = {}
     counts: Counter[str] = Counter()
     words: Counter[str] = Counter()
-    for run in (run for text in texts for run in _runs(text, language)):
-        form = " ".join(run)
+    for form in (form for text in texts for form in _phrases(text, language)):
         key = form.lower()
+        # Small letters sort behind capitals, so a form without the capital of a sentence's start wins.
+        shown[key] = max(form, shown.get(key, ""))
         counts[key] += 1
-        shown.setdefault(key, Counter())[form] += 1
         words.update(key.split())
     scores = {key: _score(key, count, words, shown[key]) for key, count in counts.items()}
     # Sorting is stable: of equals the one that comes first in the text stays first.
-    ranked = sorted(scores, key=lambda key: -scores[key])
-    return [shown[key].most_common(1)[0][0] for key in ranked]
+    return [shown[key] for key in sorted(scores, key=lambda key: -scores[key])]
 
 
-def _score(key: str, count: int, words: Counter[str], forms: Counter[str]) -> float:
+def _score(key: str, count: int, words: Counter[str], form: str) -> float:
     parts = key.split()
     weight: float = sum(words[part] for part in parts) / sqrt(len(parts)) + count - 1
-    named = any(word[0].isupper() for form in forms for word in form.split()[-1:])
-    if len(parts) == 1 and len(parts[0]) < 4:
+    if len(parts) == 1 and len(key) < 4:
         weight *= 0.3
-    return weight * (1.3 if named else 1.0)
+    return weight * (1.3 if form.split()[-1][0].isupper() else 1.0)
 
 
-def _runs(text: str, language: str) -> Iterator[list[str]]:
+def _phrases(text: str, language: str) -> Iterator[str]:
     """Yield runs of up to three words that no stop word, number or mark interrupts."""
     run: list[str] = []
-    for piece in _PIECE.findall(text):
+    for piece in text.split():
         found = _WORD.search(piece)
         word = found.group() if found else ""
         parts = not word or is_breaker(word, language)
         if run and (parts or len(run) == _MAX_WORDS or not piece.startswith(word)):
-            yield run
+            yield " ".join(run)
             run = []
         if not parts:
             run.append(word)
             if not piece.endswith(word):
-                yield run
+                yield " ".join(run)
                 run = []
     if run:
-        yield run
+        yield " ".join(run)
 
 
 @lru_cache(maxsize=65_536)

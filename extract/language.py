@@ -49,6 +49,10 @@ _WEIGHT = {"han": 2.0, "kana": 2.0, "hangul": 1.5}
 # Chinese notes on technical matters hold more English letters than Han; their grammar stays Chinese.
 _CHINESE_GRAMMAR = re.compile("[的了是在这我们不有就和把被]")
 _GRAMMAR_BONUS = 5.0
+_ENGLISH = frozenset(
+    {"the", "and", "that", "with", "this", "was", "were", "are", "from", "have", "which", "you"}
+)
+_MIN_WORDS = 20
 _SAMPLE = 800
 _MIN_LETTERS = 12
 _MIN_CONFIDENCE = 0.3
@@ -104,7 +108,15 @@ def _among(script: str, sample: str, letters: float, hint: str | None) -> str:
     known = hint if hint in _CANDIDATES[script] else None
     if letters < _MIN_LETTERS:
         return known or UNDETERMINED
+    if script == "latin" and _is_plainly_english(sample):
+        return "en"
     language, confidence = _identifier(script).classify(sample)
     if confidence < _MIN_CONFIDENCE:
         return known or UNDETERMINED
     return str(language)
+
+
+def _is_plainly_english(sample: str) -> bool:
+    """Say whether words that no neighbour of English has make up a tenth of a text."""
+    words = sample.lower().split()
+    return len(words) >= _MIN_WORDS and sum(word in _ENGLISH for word in words) * 10 >= len(words)

@@ -41,6 +41,12 @@ def _file_title(name: str) -> str:
     return shorten(stem.replace("_", " "), _WIDTH)
 
 
+def display_name(person: str) -> str:
+    """Return the name in "Alice Smith <alice@example.com>", or the address when there is none."""
+    name, _, address = person.replace("[mailto:", "<").partition("<")
+    return name.strip().strip("\"'") or address.strip(" >]") or person
+
+
 def sheet_label(title: str, sheet: str, language: str) -> str:
     """Return what to call a sheet; "Sheet1" says nothing without its workbook."""
     label = phrase(language, "sheet", sheet)

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from extract.envelope import describe_envelope
 from extract.model import SegmentKind
-from extract.names import document_title
-from extract.phrases import phrase, say_day, say_list
+from extract.phrases import phrase, say_list
 from extract.scripts import shorten
 from extract.statements.draft import Draft, Scene
 from extract.statements.rows import is_header, is_named, render_cells
@@ -16,6 +16,7 @@ from extract.summary import MAX_TOKENS, Candidate, choose, join_sentences
 from ingest.model import Element, ElementKind
 
 _COLUMNS, _ENOUGH = 8, 3
+_NO_PROSE = frozenset({ElementKind.TABLE_ROW, ElementKind.FIELD})
 _ENDS = tuple('.!?…。！？”"')
 _NUMBERED = re.compile(r"^(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 
@@ -24,9 +25,8 @@ def summarize(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) ->
     """Return a summary of at most about 80 words or 160 Chinese characters."""
     segment = scene.segment
     rows = [element for element in segment.elements if element.kind is ElementKind.TABLE_ROW]
-    body = [
-        draft for draft in drafts if draft.standalone and draft.elements[0].kind is not ElementKind.TABLE_ROW
-    ]
+    prose = [draft for draft in drafts if draft.elements[0].kind not in _NO_PROSE]
+    body = [draft for draft in prose if draft.standalone] or prose
     if rows and len(rows) * 2 >= len(segment.elements):
         return _table(scene, rows)
     match segment.kind:
@@ -84,21 +84,6 @@ def _spoken(scene: Scene, draft: Draft) -> str:
 
 
 def _mail(scene: Scene, drafts: Sequence[Draft]) -> str:
-    head = mail_envelope(scene)
+    head = describe_envelope(scene)
     sentences = _sentences(scene, drafts, MAX_TOKENS - 30)
     return head + phrase(scene.language, "colon") + join_sentences(sentences) if sentences else head
-
-
-def mail_envelope(scene: Scene) -> str:
-    """Return "Mail from Alice to Bob on 12 March 2024 about “Q2 deadline”"."""
-    meta, language = scene.document.metadata, scene.language
-    sender = meta.authors[0] if meta.authors else "?"
-    others = tuple(name for name in meta.participants if name != sender)
-    text = (
-        phrase(language, "mail_to", sender, say_list(others, language))
-        if others
-        else phrase(language, "mail", sender)
-    )
-    if scene.segment.occurred_at:
-        text += phrase(language, "mail_on", say_day(scene.segment.occurred_at, language))
-    return text + phrase(language, "mail_about", document_title(scene.document))

@@ -32,6 +32,7 @@ _BULLET = re.compile(
     r"[ \t\u3000]*(?:[-*+•·▪◦‣●○■□–—]\s|\(?\d{1,3}[.)、](?!\d)|\(?[a-zA-Z][.)]\s|[①-⑳]"
     r"|[（(][一二三四五六七八九十\d]{1,3}[)）]|[一二三四五六七八九十]{1,3}、|[>#|])"
 )
+_FIELD = re.compile(r"[^\W\d_][\w-]{0,30}(?: [\w-]{1,20}){0,3}\s?[:：](?:\s|$)")
 _SAID = re.compile(r"[^，。！？,.!?\n]{0,8}?(?:说|問|问|道|答|喊|叫|称|表示|と)")
 _BREAK = re.compile(r"[ \t]*\n\s*")
 _CLAUSE = re.compile(rf"[;；]\s*|\n\s*|[，、]|,\s+|\s+[–—-]\s+|(?<=[{CJK}])\s+")
@@ -87,6 +88,8 @@ def _is_line_end(text: str, start: int, found: re.Match[str], widest: int) -> bo
     if text.count("\n", found.start(), found.end()) > 1 or _BULLET.match(text, found.end()):
         return True
     line_start = max(start, text.rfind("\n", 0, found.start()) + 1)
+    if _FIELD.match(text, line_start) and _FIELD.match(text, found.end()):
+        return True
     after = text[found.end() : found.end() + 1]
     # A line far shorter than its neighbours that is followed by a capital is not wrapped text.
     return (found.start() - line_start) * 10 < widest * 6 and not after.islower()

@@ -22,11 +22,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from extract.dates import chinese, english, months, numeric
+from extract.dates import chinese, chinese_relative, english, months, numeric
 from extract.dates.calendar import DateOrder, Reference, minute, number
 from extract.model import Granularity, TimeSpan
 
 _LATIN_RULES = (*numeric.RULES, *months.RULES, *english.RULES)
+_CHINESE_RULES = (*chinese.RULES, *chinese_relative.RULES)
 _HINT = re.compile(
     r"\d|days?\b|week|month|year|quarter|tonight|tomorrow|\b(?:first|second|third|fourth|last) half"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
@@ -102,7 +103,7 @@ def _direction(text: str) -> int:
 
 
 def _matches(text: str, reference: Reference, latin: bool, han: bool) -> Iterator[TimeMention]:
-    rules = (_LATIN_RULES if latin else ()) + (chinese.RULES if han and _HAN.search(text) else ())
+    rules = (_LATIN_RULES if latin else ()) + (_CHINESE_RULES if han and _HAN.search(text) else ())
     for pattern, resolve in rules:
         for found in pattern.finditer(text):
             span = resolve(found, reference)

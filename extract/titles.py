@@ -10,7 +10,7 @@ from extract.boundaries import HEADINGS
 from extract.fillers import has_substance
 from extract.model import Segment, SegmentKind
 from extract.moments import element_time
-from extract.names import document_title, row_number, sheet_label, speaker_of
+from extract.names import display_name, document_title, row_number, sheet_label, speaker_of
 from extract.phrases import phrase, say_day, say_list
 from extract.scripts import is_mostly_cjk, one_line, shorten
 from ingest.anchors import PageAnchor, SheetAnchor, SlideAnchor
@@ -52,7 +52,8 @@ def _participants(document: Document, kind: SegmentKind, elements: Elements) -> 
     if kind in (SegmentKind.TRANSCRIPT, SegmentKind.CONVERSATION):
         return tuple(dict.fromkeys(name for element in elements if (name := speaker_of(element))))
     if kind is SegmentKind.MAIL:
-        return tuple(dict.fromkeys((*document.metadata.authors, *document.metadata.participants)))
+        people = (*document.metadata.authors, *document.metadata.participants)
+        return tuple(dict.fromkeys(display_name(person) for person in people))
     return ()
 
 

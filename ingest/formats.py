@@ -118,10 +118,11 @@ def load_parser(row: Format) -> Parser:
     module, _, function = row.parser.partition(":")
     try:
         parser: Parser = getattr(import_module(f"ingest.parsers.{module}"), function)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         kind = row.extensions[0]
+        missing = f"the Python module {error.name}" if error.name else f"what it needs ({error})"
         raise UnsupportedFile(
-            f"Files of type .{kind} cannot be read here: the Python module {error.name} is not installed.",
+            f"Files of type .{kind} cannot be read here: {missing} is not installed.",
             next_step=f"Install it as docs/formats.md says for .{kind}, or convert the file to another type.",
         ) from error
     return parser

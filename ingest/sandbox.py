@@ -133,9 +133,7 @@ def run_limited(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> Pa
         IngestError: what the child reported, or that it died or took too long.
         TransientError: there was no space left to write to.
     """
-    for leftover in (CHILDREN, WORK):
-        shutil.rmtree(out_dir / leftover, ignore_errors=True)
-    (out_dir / ELEMENTS).unlink(missing_ok=True)
+    _clear(out_dir)
     started = time.monotonic()
     answer = _ask(Job(path=path, name=name, limits=limits, out_dir=out_dir))
     report = answer.report
@@ -148,7 +146,16 @@ def run_limited(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> Pa
         error.code, time.monotonic() - started, answer.signal, answer.peak_mb,
         "\n" + (report.trace if report else answer.stderr),
     )  # fmt: skip
+    _clear(out_dir)
     raise error
+
+
+def _clear(out_dir: Path) -> None:
+    """Remove what a parse leaves, whole or half."""
+    for folder in (CHILDREN, WORK):
+        shutil.rmtree(out_dir / folder, ignore_errors=True)
+    for path in (out_dir / ELEMENTS, *out_dir.glob(f".{ELEMENTS}.*")):
+        path.unlink(missing_ok=True)
 
 
 def check_left(outcome: ParseOutcome, out_dir: Path) -> None:

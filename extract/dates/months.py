@@ -89,6 +89,7 @@ _FOREIGN = phrase(
     rf"(?:(?:le|el|il|den|am) )?(\d{{1,2}})\.?(?:º|er)?\s+(?:de\s+)?({alternatives(_FOREIGN_MONTHS)})"
     rf"\s+(?:del?\s+)?{_Y}"
 )
+_YEAR_MONTH_DAY = phrase(rf"{_Y},?\s+{_M}\s+{_D}(?![\w:])")
 _MONTH_YEAR = phrase(rf"{_M}(?:,|\s+of|\s+in)?\s+{_Y}")
 _MONTH_ALONE = phrase(rf"{_IN}\s+(?:the\s+)?(?:{_PART}[\s-]+)?(?:{WHICH}\s+)?{_M}(?!\s*\d)")
 _MONTH_WHICH = phrase(rf"(?:{WHICH}|{_PART})[\s-]+{_M}(?!\s*\d)")
@@ -139,6 +140,11 @@ def _foreign(found: re.Match[str], reference: Reference) -> TimeSpan | None:
     return _on(_FOREIGN_MONTHS[month.lower()], day, None, year, reference)
 
 
+def _year_month_day(found: re.Match[str], reference: Reference) -> TimeSpan | None:
+    year, month, day = found.groups()
+    return date(int(year), _MONTHS[month.lower()], int(day), reference.zone)
+
+
 def _month_year(found: re.Match[str], reference: Reference) -> TimeSpan | None:
     return months(int(found.group(2)), _MONTHS[found.group(1).lower()], reference.zone)
 
@@ -178,7 +184,8 @@ def _decade(found: re.Match[str], reference: Reference) -> TimeSpan | None:
 
 
 RULES: tuple[Rule, ...] = (
-    (_DAY_MONTH, _day_month), (_MONTH_DAY, _month_day), (_FOREIGN, _foreign), (_MONTH_YEAR, _month_year),
+    (_DAY_MONTH, _day_month), (_MONTH_DAY, _month_day), (_FOREIGN, _foreign),
+    (_YEAR_MONTH_DAY, _year_month_day), (_MONTH_YEAR, _month_year),
     (_MONTH_ALONE, _month_alone), (_MONTH_WHICH, _month_alone), (_QUARTER_WORDS, _quarter_words),
     (_YEAR, _year), (_DECADE, _decade),
 )  # fmt: skip

@@ -46,6 +46,7 @@ class Draft:
         context: words of the source just before, shown in brackets when the statement leans on them.
         confidence: see ``extract.extractive``.
         standalone: worth choosing for a summary.
+        tells_time: dates in it are read; not so in an envelope, which already has its own.
         supported: its context makes even a word or two say something.
     """
 
@@ -61,3 +62,4 @@ class Draft:
     confidence: float = 0.9
     standalone: bool = True
     supported: bool = False
+    tells_time: bool = True

@@ -25,17 +25,27 @@ _BULLET = re.compile(r"(?:[-–•·▪◦‣●○■□*]|\[[ xX]?\])\s+")
 _QUESTION = re.compile(r"[?？]['\"”’」』)）]*$")
 _JOINABLE = frozenset({ElementKind.PARAGRAPH, ElementKind.IMAGE_TEXT, ElementKind.QUOTE})
 _MARGINS = frozenset({ElementKind.HEADER, ElementKind.FOOTER})
+_ASIDES = _MARGINS | {ElementKind.QUOTE}
 _FRAGMENT_WORDS, _MARGIN_WORDS = 3, 5
 
 
-def prose_drafts(scene: Scene, elements: Sequence[Element]) -> Iterator[Draft]:
-    """Yield the statements of paragraphs, list items, table rows and their like, in order."""
-    headings, leads = Headings(scene), LeadIns()
+def prose_drafts(
+    scene: Scene, elements: Sequence[Element], headings: Headings | None = None
+) -> Iterator[Draft]:
+    """Yield the statements of paragraphs, list items, table rows and their like, in order.
+
+    Args:
+        scene: what surrounds them.
+        elements: in order, from one segment.
+        headings: knows labels and speakers; plain headings unless told otherwise.
+    """
+    headings, leads = headings or Headings(scene), LeadIns()
     groups = list(_groups(elements))
     for at, group in enumerate(groups):
         first = group[0]
-        headings.pass_by(first)
-        if first.kind in HEADINGS:
+        if headings.passes(first):
+            leads.clear()
+        elif first.kind in HEADINGS:
             headings.add(first)
             leads.clear()
         elif first.kind is ElementKind.TABLE_ROW:
@@ -119,9 +129,10 @@ def _element_drafts(
                 label=headings.label(element),
                 context=as_context(borrowed) if borrowed else "",
                 topic=headings.topic,
-                at=scene.time_of(element),
+                speaker=headings.speaker(element),
+                at=headings.time(element),
                 confidence=_confidence(said, element, supported=bool(borrowed)),
-                standalone=element.kind not in _MARGINS,
+                standalone=element.kind not in _ASIDES,
                 supported=bool(borrowed) and telling_words(said, scene.language) > 0,
             )
         before = said

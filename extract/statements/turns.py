@@ -19,7 +19,7 @@ from ingest.model import Element, ElementKind
 # A message is one statement up to this size; what is spoken at length is cut into sentences.
 _MESSAGE_TOKENS = 64
 _SHORT_TOKENS, _UNIT_TOKENS = 6, 40
-_ANSWER_TOKENS = 48
+_ANSWER_TOKENS, _REMARK_TOKENS = 48, 24
 _QUESTION = re.compile(r"(?:[?？]|[吗呢么][。.]?)[\"'”’」』)）]*\s*$")
 
 
@@ -154,9 +154,11 @@ def _context(scene: Scene, unit: Unit, before: Unit | None) -> str:
     if before is None:
         return ""
     words = as_context(before.quote)
-    if before.speaker and before.speaker != unit.speaker:
-        return f"{before.speaker}{phrase(scene.language, 'colon')}{words}"
-    return words
+    if before.speaker == unit.speaker or before.speaker is None:
+        return words
+    # Another's words are borrowed only by a short remark: a longer one says enough, and is not theirs.
+    short = estimate_tokens(unit.quote) <= _REMARK_TOKENS
+    return f"{before.speaker}{phrase(scene.language, 'colon')}{words}" if short else ""
 
 
 def _exchange(scene: Scene, question: Unit, answer: Unit, before: Unit | None) -> Draft:

@@ -66,7 +66,7 @@ def _sections(code: str) -> tuple[_Section, ...]:
     parts: list[_Section] = []
     tokens: list[tuple[str, str]] = []
     condition: tuple[str, float] | None = None
-    for found in _TOKEN.finditer(f"{code[:_MAX_CODE]};"):
+    for found in _TOKEN.finditer(code[:_MAX_CODE]):
         kind = found.lastgroup or ""
         text = found[kind] if kind else ""
         if kind == "next":
@@ -78,7 +78,7 @@ def _sections(code: str) -> tuple[_Section, ...]:
             tokens.extend(_bracket(text))
         elif kind:
             tokens.append(("literal" if kind in _LITERALS else kind, text))
-    return tuple(parts)
+    return (*parts, _Section(tuple(tokens), frozenset(name for name, _ in tokens), condition))
 
 
 def _bracket(text: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-_NUMBER = re.compile(r"[-+(]?[^\w\s]{0,2}\s?\d[\d.,:/\s-]*\d?\)?\s?[%\w€$£¥]{0,3}$")
+_NUMBER = re.compile(r"[-+(]?[^\w\s]{0,2}\s?\d[\d.,:/\s-]*\)?\s?(?:[^\W\d_]{1,3}|[%€$£¥‰°])?$")
 _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?$")
 _MAX_NAME = 120
 _SAMPLE = 8

@@ -7,7 +7,15 @@ from datetime import UTC, datetime
 from extract.extractive import ExtractiveExtractor
 from extract.model import AtomicFact, Extraction
 from extract.segments import split_segments
-from ingest.anchors import CueAnchor, MessageAnchor, PageAnchor, SectionAnchor, SheetAnchor, SlideAnchor
+from ingest.anchors import (
+    CueAnchor,
+    MailAnchor,
+    MessageAnchor,
+    PageAnchor,
+    SectionAnchor,
+    SheetAnchor,
+    SlideAnchor,
+)
 from ingest.model import Cell, Document, DocumentMeta, Element, ElementKind, Owner, Source
 
 MEETING = datetime(2024, 3, 12, 10, 0, tzinfo=UTC)
@@ -105,3 +113,17 @@ def extract_all(document: Document, elements: list[Element], max_tokens: int = 4
 
 def facts_of(document: Document, elements: list[Element]) -> list[AtomicFact]:
     return [fact for extraction in extract_all(document, elements) for fact in extraction.facts]
+
+
+def mail(*rows: tuple[str, str, str]) -> list[Element]:
+    """("field", "headers", "Subject: Q2"), ("paragraph", "1", "…") → elements of a mail."""
+    return [
+        Element(
+            position=at,
+            kind=ElementKind(kind),
+            text=text,
+            anchor=MailAnchor(part=part),
+            metadata={"field": text.split(":")[0].lower()} if kind == "field" else {},
+        )
+        for at, (kind, part, text) in enumerate(rows)
+    ]

@@ -20,6 +20,8 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     order, _, target = context.path.read_text().strip().partition(" ")
     said = ORDERS[order](target, context)
     yield Piece(ElementKind.PARAGRAPH, said or "done", RowAnchor(row=1))
+    if order == "yield_and_sleep":
+        time.sleep(600)
 
 
 def segv(target: str, context: ParseContext) -> None:
@@ -41,6 +43,10 @@ def spin(target: str, context: ParseContext) -> None:
 
 def sleep(target: str, context: ParseContext) -> None:
     time.sleep(600)
+
+
+def yield_and_sleep(target: str, context: ParseContext) -> None:
+    """Nothing before the first element; the parser sleeps after it."""
 
 
 def eat(target: str, context: ParseContext) -> None:
@@ -157,7 +163,8 @@ def child(stored_as: str) -> ChildFile:
 ORDERS = {
     function.__name__: function
     for function in (
-        segv, die, kill, spin, sleep, eat, recurse, fail, write_much, write_outside, native_write, read_other,
+        segv, die, kill, spin, sleep, yield_and_sleep, eat, recurse, fail,
+        write_much, write_outside, native_write, read_other,
         environment, connect, native_connect, run_program, leave_behind,
         link_child, fifo_child, link_elements, name_elsewhere,
     )

@@ -76,3 +76,11 @@ def test_the_manual_lists_every_extension_and_error() -> None:
     words = set(manual.replace(",", " ").replace("|", " ").split())
     assert {extension for row in FORMATS for extension in row.extensions} <= words
     assert {f"`{error.code}`" for error in IngestError.__subclasses__()} <= words
+
+
+@pytest.mark.parametrize("parser", ["no_such_module:parse", "plain_without_library:parse"])
+def test_a_missing_library_is_named(parser: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ingest.parsers.plain_without_library", None)
+    with pytest.raises(UnsupportedFile, match="not installed") as caught:
+        load_parser(FORMATS[0]._replace(parser=parser))
+    assert "docs/formats.md" in caught.value.next_step
