@@ -42,7 +42,8 @@ def annotate(said: str, at: datetime | None, order: DateOrder, language: str) ->
 
     "We shipped last week." said on 12 March 2024 becomes "We shipped last week [4–10 March 2024]."; a named
     day gets its year ("June 14 [2024]"), today gets nothing. The most exact expression is the time of the
-    statement, the first of equals.
+    statement. One that names several equally exact times ("moved from June 30 to July 14") happens at none of
+    them but when it is said; only where that is not known, the first counts.
     """
     spans: list[TimeSpan] = []
     text, grown = said, 0
@@ -55,7 +56,16 @@ def annotate(said: str, at: datetime | None, order: DateOrder, language: str) ->
         end = mention.start + len(expression) + grown
         text = text[:end] + note + text[end:]
         grown += len(note)
-    return text, min(spans, key=lambda span: _EXACTNESS.index(span.granularity), default=None)
+    return text, _own_time(spans, at)
+
+
+def _own_time(spans: list[TimeSpan], at: datetime | None) -> TimeSpan | None:
+    if not spans:
+        return None
+    exactest = min(_EXACTNESS.index(span.granularity) for span in spans)
+    named = [span for span in spans if _EXACTNESS.index(span.granularity) == exactest]
+    several = len({(span.start, span.end) for span in named}) > 1
+    return None if several and at is not None else named[0]
 
 
 def _note(expression: str, span: TimeSpan, at: datetime | None, language: str) -> str:

@@ -2,8 +2,9 @@
 
 Starting Python and importing pydantic takes some 200 ms, a fork some 5 ms. The server has imported what every
 child needs; after the first file of a type it imports the parser of that type too (importing is safe, hostile
-bytes are only ever seen by children). A parser whose libraries start threads is left out, because a fork
-would cut its threads off: then the server starts itself anew without it.
+bytes are only ever seen by children) and calls its ``warm_up()`` where it has one, for models that are costly
+to load. A parser whose libraries start threads is left out, because a fork would cut its threads off: then
+the server starts itself anew without it. Offering ``warm_up()`` is a promise that its threads are not missed.
 
 It reads jobs from standard input and writes answers to standard output, and ends when its caller does.
 """
@@ -46,27 +47,39 @@ def main(cold: list[str]) -> None:
     adopt_orphans()
     gc.freeze()
     warm: set[str] = set()
+    threads = 1
     while (job := receive(0, Job)) is not None:
         answer = serve(job)
         send(1, answer)
         media_type = answer.report.media_type if answer.report else ""
         if media_type and media_type not in warm and media_type not in cold:
             warm.add(media_type)
-            _warm_up(media_type, cold)
+            threads = _warm_up(media_type, cold, threads)
 
 
-def _warm_up(media_type: str, cold: list[str]) -> None:
+def _warm_up(media_type: str, cold: list[str], threads: int) -> int:
+    """Load the parser of a type for all children to come.
+
+    Returns:
+        How many threads are known to be harmless from now on.
+    """
     row = by_media_type(media_type)
     if row is None:
-        return
+        return threads
     try:
-        load_parser(row)
+        module = sys.modules[load_parser(row).__module__]
+        if hasattr(module, "warm_up"):
+            module.warm_up()
+            threads = max(threads, _thread_count())
     except UnsupportedFile:
-        return
-    if _thread_count() > 1:
+        return threads
+    except Exception:  # noqa: BLE001  whatever a library does at its start, children get by without a warm one
+        threads = 0
+    if _thread_count() > threads:
         arguments = command([*cold, media_type])
         os.execv(arguments[0], arguments)
     gc.freeze()
+    return threads
 
 
 def serve(job: Job) -> Answer:

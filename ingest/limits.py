@@ -8,10 +8,14 @@ from ingest.anchors import Frozen
 
 
 class ParseLimits(Frozen):
-    """Limits of one parse, in bytes, seconds and counts; a file beyond a limit ends in a typed error."""
+    """Limits of one parse, in bytes, seconds and counts; a file beyond a limit ends in a typed error.
+
+    ``ocr_s`` seconds come on top of ``wall_s`` and ``cpu_s`` for files of pixels (PDF and pictures).
+    """
 
     wall_s: float = Field(default=180.0, gt=0)
     cpu_s: int = Field(default=170, gt=0)
+    ocr_s: float = Field(default=600.0, ge=0)
     memory_mb: int = Field(default=1536, ge=256)
     max_file_bytes: int = Field(default=512 * 2**20, gt=0)
     max_output_bytes: int = Field(default=2 * 2**30, gt=0)

@@ -49,7 +49,8 @@ class RapidOcr:
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        self._threads = threads or min(4, len(os.sched_getaffinity(0)))
+        # Several workers read at once; threads that wait for each other burn a shared processor.
+        self._threads = threads or (2 if len(os.sched_getaffinity(0)) >= 4 else 1)
         self._engine: Any = None
 
     def read(self, picture: Image.Image) -> list[OcrLine]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ingest.formats import PDF
 from ingest.limits import ParseLimits
 from ingest.outcome import ParseOutcome
 from ingest.reading import parse_in_process
 from ingest.sandbox import run_limited
+from ingest.signatures import binary_type
 
 __all__ = ["ParseOutcome", "parse_file", "parse_in_process"]
 
@@ -27,4 +29,14 @@ def parse_file(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> Par
         IngestError: one subclass for each way a file can be unreadable.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
-    return run_limited(path.resolve(), name, limits, out_dir.resolve())
+    return run_limited(path.resolve(), name, _time_for_pixels(path, limits), out_dir.resolve())
+
+
+def _time_for_pixels(path: Path, limits: ParseLimits) -> ParseLimits:
+    """Add the time that reading letters from pixels may take, for files that can hold any."""
+    with path.open("rb") as stream:
+        media_type = binary_type(stream.read(1024)) or ""
+    if media_type != PDF and not media_type.startswith("image/"):
+        return limits
+    more = {"wall_s": limits.wall_s + limits.ocr_s, "cpu_s": limits.cpu_s + int(limits.ocr_s)}
+    return limits.model_copy(update=more)

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from extract.language import detect_language
 from retrieval.periods import Period, closeness, named_periods
 from retrieval.traits import Traits
 
@@ -29,6 +30,7 @@ class Asked(NamedTuple):
     Attributes:
         text: as asked.
         words: its words, case folded.
+        language: the one it is written in, as far as a short text tells.
         cjk: it is written in Chinese characters, kana or hangul.
         time: it asks for a time.
         number: it asks for a number.
@@ -37,15 +39,16 @@ class Asked(NamedTuple):
 
     text: str
     words: frozenset[str]
+    language: str
     cjk: bool
     time: bool
     number: bool
     periods: tuple[Period, ...] = ()
 
-    def names(self, traits: Traits) -> bool:
-        """Return whether the question names one of an item's people, by full name or first name."""
+    def names(self, people: tuple[str, ...]) -> bool:
+        """Return whether the question names one of these people, by full name or first name."""
         folded = self.text.casefold()
-        return any(_named(person, folded, self.words) for person in traits.people)
+        return any(_named(person, folded, self.words) for person in people)
 
     def near(self, traits: Traits) -> float:
         """Return how near an item lies to the times the question names, 0 to 1; its telling counts too."""
@@ -67,6 +70,7 @@ def ask(text: str, now: datetime | None = None) -> Asked:
     return Asked(
         text=text,
         words=frozenset(_WORD.findall(text.casefold())),
+        language=detect_language(text),
         cjk=_HAN.search(text) is not None or _KANA_OR_HANGUL.search(text) is not None,
         time=_TIME.search(text) is not None,
         number=_NUMBER.search(text) is not None,

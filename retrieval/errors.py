@@ -53,7 +53,7 @@ class StoreRefused(RetrievalError):
     """The vector store refused the request."""
 
     code = "store_refused"
-    advice = "Compare the store's version and the collections with what docs/operations.md asks for."
+    advice = "Compare the store's version and the collections with what docs/store.md asks for."
 
 
 class EmbedderRefused(RetrievalError):

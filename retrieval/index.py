@@ -9,13 +9,13 @@ from uuid import UUID
 
 import numpy as np
 
-from extract.model import AtomicFact, Extraction
+from extract.model import AtomicFact, Episode, Extraction
 from ingest.anchors import Frozen
 from ingest.model import Document
 from retrieval.index_texts import RowQuota, episode_dense_text, episode_terms, fact_terms
 from retrieval.model import DocumentRef, EpisodeContext, IndexedEpisode, IndexedFact
 from retrieval.protocols import Collection, Embedder, Surroundings, Vector, VectorStore
-from retrieval.surroundings import surroundings
+from retrieval.surroundings import VECTOR_REACH, Neighbour, connected, surroundings
 
 
 class IndexReport(Frozen):
@@ -72,7 +72,7 @@ def index_document(
             if on_progress is not None:
                 on_progress(run.written)
     if run.waiting:
-        run.write(batch)
+        run.write(batch, last=True)
         if on_progress is not None:
             on_progress(run.written)
     return run.finish()
@@ -89,6 +89,10 @@ class _Unit(NamedTuple):
     @property
     def size(self) -> int:
         return 1 + len(self.facts)
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for text in (self.episode_text, *self.fact_texts) if text is not None]
 
 
 class _Run:
@@ -109,6 +113,9 @@ class _Run:
         self._quota = quota
         self._ungrounded = ungrounded
         self._line: list[_Unit] = []
+        # Of what was written last: the end it may be gone on from. Of what still waits: its vectors.
+        self._before: tuple[Episode, list[Neighbour]] | None = None
+        self._known: dict[str, Vector] = {}
         self._keys = {kind: array("Q") for kind in Collection}
         self._embedded = 0
         self._left_out = 0
@@ -134,24 +141,34 @@ class _Run:
             )
         )
 
-    def write(self, batch: int) -> None:
-        """Encode and store what stands in line."""
-        units, self._line = self._line, []
-        texts = {text for unit in units for text in (unit.episode_text, *unit.fact_texts) if text is not None}
+    def write(self, batch: int, *, last: bool = False) -> None:
+        """Encode what stands in line and store all of it but the tail, whose neighbours are yet to come."""
+        line = self._line
+        texts = {text for unit in line for text in unit.texts}
         vectors = self._encoded(texts, batch)
-        self._store.put_episodes(
-            [unit.episode for unit in units],
-            [_vector_of(unit.episode_text, vectors) for unit in units],
-            [episode_terms(unit.episode.episode) for unit in units],
-        )
-        self._keys[Collection.EPISODES].extend(_key(unit.episode.episode.id) for unit in units)
-        self._write_facts(units, vectors)
+        facts = [_neighbours(unit, vectors) for unit in line]
+        for_now = len(line) if last else len(line) - 1
+        self._write_episodes(line[:for_now], vectors)
+        self._write_facts(line, facts, for_now)
+        self._line = line[for_now:]
+        self._known = {} if last else {text: vectors[text] for text in line[-1].texts if text in vectors}
+        if for_now:
+            self._before = (line[for_now - 1].episode.episode, facts[for_now - 1][-VECTOR_REACH:])
 
-    def _write_facts(self, units: list[_Unit], vectors: dict[str, Vector]) -> None:
+    def _write_episodes(self, units: list[_Unit], vectors: dict[str, Vector]) -> None:
+        if units:
+            self._store.put_episodes(
+                [unit.episode for unit in units],
+                [_vector_of(unit.episode_text, vectors) for unit in units],
+                [episode_terms(unit.episode.episode) for unit in units],
+            )
+            self._keys[Collection.EPISODES].extend(_key(unit.episode.episode.id) for unit in units)
+
+    def _write_facts(self, units: list[_Unit], facts: list[list[Neighbour]], count: int) -> None:
         items: list[IndexedFact] = []
-        dense: list[Vector | None] = []
         around: list[Surroundings] = []
-        for unit in units:
+        previous = self._before
+        for at, unit in enumerate(units[:count]):
             episode = unit.episode.episode
             context = EpisodeContext(
                 recorded_at=episode.recorded_at, occurred=episode.occurred, participants=episode.participants
@@ -159,10 +176,13 @@ class _Run:
             items += (
                 IndexedFact(fact=fact, document=self._reference, context=context) for fact in unit.facts
             )
-            own = [_vector_of(text, vectors) for text in unit.fact_texts]
-            dense += own
-            around += surroundings(unit.facts, own, episode.occurred)
+            before = previous[1] if previous and connected(previous[0], episode) else []
+            follows = at + 1 < len(units) and connected(episode, units[at + 1].episode.episode)
+            after = facts[at + 1][:VECTOR_REACH] if follows else []
+            around += surroundings(episode, facts[at], before, after)
+            previous = (episode, facts[at][-VECTOR_REACH:])
         if items:
+            dense = [one.dense for own in facts[:count] for one in own]
             self._store.put_facts(items, dense, [fact_terms(item.fact) for item in items], around)
             self._keys[Collection.FACTS].extend(_key(item.fact.id) for item in items)
 
@@ -190,13 +210,20 @@ class _Run:
 
     def _encoded(self, texts: set[str], batch: int) -> dict[str, Vector]:
         # Texts of like length side by side waste least where an encoder pads.
-        ordered = sorted(texts, key=lambda text: (len(text), text))
+        ordered = sorted(texts - self._known.keys(), key=lambda text: (len(text), text))
         self._embedded += len(ordered)
-        found: dict[str, Vector] = {}
+        found = dict(self._known)
         for start in range(0, len(ordered), batch):
             part = ordered[start : start + batch]
             found.update(zip(part, self._embedder.embed_passages(part), strict=True))
         return found
+
+
+def _neighbours(unit: _Unit, vectors: dict[str, Vector]) -> list[Neighbour]:
+    return [
+        Neighbour(fact, _vector_of(text, vectors))
+        for fact, text in zip(unit.facts, unit.fact_texts, strict=True)
+    ]
 
 
 def _vector_of(text: str | None, vectors: dict[str, Vector]) -> Vector | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -178,6 +179,9 @@ class VectorStore(Protocol):
 
     def delete(self, collection: Collection, tenant: str, ids: Sequence[str]) -> None:
         """Remove items by id; unknown ids are no error."""
+
+    def supersede(self, tenant: str, document_id: str, successor: str, at: datetime) -> None:
+        """Let a document's items hold until a moment only; ``successor`` is the id of their replacement."""
 
     def delete_document(self, tenant: str, document_id: str) -> int:
         """Remove a document's episodes and facts; return how many points that were."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from hashlib import sha256
 
 from qdrant_client import QdrantClient, models
@@ -18,7 +20,7 @@ CONTEXT_DENSE = "context"
 CONTEXT_SPARSE = "context_terms"
 
 # Changes when points written before lack something that searches need.
-_LAYOUT = "2"
+_LAYOUT = "3"
 
 _KEYWORDS = (
     "user_id", "group_id", "session_id", "document_id", "language", "participants", "topics", "source_name",
@@ -30,18 +32,18 @@ _COMMON: dict[str, Index] = {
     **dict.fromkeys(_KEYWORDS, models.PayloadSchemaType.KEYWORD),
     "occurred_start": models.PayloadSchemaType.DATETIME,
     "recorded_at": models.PayloadSchemaType.DATETIME,
+    "superseded_by": models.PayloadSchemaType.KEYWORD,
+    "valid_from": models.PayloadSchemaType.DATETIME,
+    "valid_to": models.PayloadSchemaType.DATETIME,
 }
 # Each index costs 0.1 s once, when an embedded store is first prepared; a missing one costs every search.
 INDEXES: dict[Collection, dict[str, Index]] = {
     Collection.EPISODES: _COMMON,
-    Collection.FACTS: {
-        **_COMMON,
-        "episode_id": models.PayloadSchemaType.KEYWORD,
-        "superseded_by": models.PayloadSchemaType.KEYWORD,
-        "valid_from": models.PayloadSchemaType.DATETIME,
-        "valid_to": models.PayloadSchemaType.DATETIME,
-    },
+    Collection.FACTS: {**_COMMON, "episode_id": models.PayloadSchemaType.KEYWORD},
 }
+
+
+_REAL_NAME = re.compile(rf"(?:{'|'.join(Collection)})_[0-9a-f]{{12}}")
 
 
 def real_name(collection: Collection, fingerprint: str, dimension: int) -> str:
@@ -85,6 +87,13 @@ def in_memory(client: QdrantClient) -> bool:
 def alias_targets(client: QdrantClient) -> dict[str, str]:
     """Return which collection each alias stands for."""
     return {alias.alias_name: alias.collection_name for alias in client.get_aliases().aliases}
+
+
+def retired_names(client: QdrantClient, own: Iterable[str]) -> list[str]:
+    """Return collections of other encoders that no alias stands for any more."""
+    used = {*own, *alias_targets(client).values()}
+    names = (found.name for found in client.get_collections().collections)
+    return sorted(name for name in names if _REAL_NAME.fullmatch(name) and name not in used)
 
 
 def point_aliases(client: QdrantClient, targets: dict[str, str]) -> None:

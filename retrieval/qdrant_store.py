@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 
 from qdrant_client import QdrantClient, models
 
-from retrieval.filters import FilterExpr
+from retrieval.filters import AsOf, FilterExpr
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Collection, Lane, Scored, SparseVector, StoredVectors, Surroundings, Vector
 from retrieval.qdrant_connection import store_errors
 from retrieval.qdrant_filter import bound_filter
-from retrieval.qdrant_payload import episode_payload, fact_payload, read_carried, read_item
+from retrieval.qdrant_payload import episode_payload, fact_payload, instant, read_carried, read_item
 from retrieval.qdrant_points import StorePoint, batches, lane_request, read_vectors
-from retrieval.qdrant_schema import alias_targets, create_missing, point_aliases, real_name
+from retrieval.qdrant_schema import alias_targets, create_missing, point_aliases, real_name, retired_names
 from retrieval.surroundings import alone
 
 _PAGE = 1000
@@ -36,6 +37,7 @@ class QdrantStore:
     def __init__(self, client: QdrantClient, fingerprint: str, dimension: int) -> None:
         self._client = client
         self._dimension = dimension
+        self.fingerprint = fingerprint
         self._names = {kind: real_name(kind, fingerprint, dimension) for kind in Collection}
 
     def prepare(self) -> None:
@@ -58,6 +60,14 @@ class QdrantStore:
         """Let the aliases stand for this store's collections, both in one step."""
         with store_errors():
             point_aliases(self._client, {str(kind): name for kind, name in self._names.items()})
+
+    def drop_retired(self) -> list[str]:
+        """Delete the collections of earlier encoders once no alias stands for them; return their names."""
+        with store_errors():
+            names = retired_names(self._client, self._names.values())
+            for name in names:
+                self._client.delete_collection(name)
+        return names
 
     def put_episodes(
         self, items: Sequence[IndexedEpisode], dense: Sequence[Vector | None], sparse: Sequence[SparseVector]
@@ -181,6 +191,18 @@ class QdrantStore:
                 found[payload["tenant"], payload["document_id"]] += 1
             if offset is None:
                 return dict(found)
+
+    def supersede(self, tenant: str, document_id: str, successor: str, at: datetime) -> None:
+        """Let a document's episodes and facts hold until a moment only: its successor takes their place.
+
+        They stay, and answer questions about the time before.
+        """
+        marks = {"superseded_by": successor, "valid_to": instant(at)}
+        for name in self._names.values():
+            with store_errors():
+                self._client.set_payload(
+                    name, marks, points=bound_filter(tenant, AsOf(), document_id=document_id), wait=True
+                )
 
     def _delete(self, collection: Collection, which: models.Filter) -> None:
         with store_errors():

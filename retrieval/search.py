@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from retrieval import mrag
-from retrieval.asked import ask
+from retrieval.asked import Asked, ask
 from retrieval.errors import EmbedderUnavailable
 from retrieval.hybrid import Candidates, Probe, gather
 from retrieval.knobs import MragKnobs
@@ -27,7 +27,7 @@ from retrieval.model import (
     SearchQuery,
 )
 from retrieval.mrag import CoarseEpisode, MragOutcome, ScoredFact, Survivor
-from retrieval.protocols import Collection, Embedder, Lane, VectorStore
+from retrieval.protocols import Collection, Embedder, Lane, Vector, VectorStore
 from retrieval.scoring import RrfScorer, Scorer
 from retrieval.sparse import encode_query
 from retrieval.trips import Trips
@@ -66,12 +66,14 @@ class Searcher:
         trips = Trips(self._store, query)
         degraded: list[Degraded] = []
         vector_wanted = query.method is not SearchMethod.KEYWORD
-        probe = self._probe(query.text, degraded) if vector_wanted else Probe(None, encode_query(query.text))
+        asked = ask(query.text, query.as_of)
+        terms = encode_query(query.text, asked.language)
+        probe = Probe(self._embedded(query.text, degraded) if vector_wanted else None, terms)
         embedded = perf_counter()
         if query.method in (SearchMethod.KEYWORD, SearchMethod.VECTOR):
             answer = self._one_lane(trips, query, probe)
         else:
-            answer = self._hybrid(trips, query, probe)
+            answer = self._hybrid(trips, query, asked, probe)
         if Include.TRACE in query.include:
             spent = perf_counter() - embedded - trips.seconds
             timings: dict[str, JsonValue] = {
@@ -83,12 +85,12 @@ class Searcher:
             answer = answer.model_copy(update={"trace": {**(answer.trace or {}), **timings}})
         return answer.model_copy(update={"degraded": tuple(degraded)}) if degraded else answer
 
-    def _probe(self, text: str, degraded: list[Degraded]) -> Probe:
+    def _embedded(self, text: str, degraded: list[Degraded]) -> Vector | None:
         try:
-            return Probe(self._embedder.embed_query(text), encode_query(text))
+            return self._embedder.embed_query(text)
         except EmbedderUnavailable as error:
             degraded.append(Degraded(part="embedder", reason=f"{error.detail} Searched by keywords alone."))
-            return Probe(None, encode_query(text))
+            return None
 
     def _one_lane(self, trips: Trips, query: SearchQuery, probe: Probe) -> SearchAnswer:
         """Episodes by one lane."""
@@ -111,10 +113,8 @@ class Searcher:
                 found.append(EpisodeHit(indexed=item, score=score, trace=trace if _traced(query) else None))
         return SearchAnswer(episodes=tuple(found))
 
-    def _hybrid(self, trips: Trips, query: SearchQuery, probe: Probe) -> SearchAnswer:
-        candidates = gather(
-            trips, ask(query.text, query.as_of), probe, self._scorer, self._knobs, query.top_k
-        )
+    def _hybrid(self, trips: Trips, query: SearchQuery, asked: Asked, probe: Probe) -> SearchAnswer:
+        candidates = gather(trips, asked, probe, self._scorer, self._knobs, query.top_k)
         outcome = _loop(candidates, self._knobs, query.top_k)
         survivors = [one for one in outcome.survivors if _admitted(_unit(one.score), query)]
         facts = _facts_of(trips, candidates, survivors)

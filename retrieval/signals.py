@@ -15,8 +15,8 @@ from retrieval.pools import EpisodePool, FactPool
 from retrieval.traits import Traits
 
 FACT_SIGNALS = (
-    "cosine", "bm25", "context_cosine", "context_bm25", "named", "question", "answers", "length", "short",
-    "time", "number", "period",
+    "cosine", "bm25", "context_cosine", "context_bm25", "named", "partner", "question", "answers", "length",
+    "short", "time", "number", "period", "confidence",
 )  # fmt: skip
 EPISODE_SIGNALS = ("cosine", "bm25", "best_cosine", "best_bm25", "named", "period")
 
@@ -46,7 +46,7 @@ def standard(signal: Floats, floor: float) -> Floats:
 def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
     """Return the signals of ``FACT_SIGNALS``, each aligned with the pool."""
     trust = trust_in_words(asked, pool.traits)
-    named = _flags([asked.names(traits) for traits in pool.traits])
+    named = _flags([asked.names(traits.people) for traits in pool.traits])
     words = np.array([traits.words for traits in pool.traits], dtype=np.float64)
     timed = _flags([asked.time and traits.timed for traits in pool.traits])
     counted = _flags([asked.number and traits.counted for traits in pool.traits])
@@ -56,6 +56,7 @@ def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
         "context_cosine": standard(pool.context_cosine, _COSINE_FLOOR),
         "context_bm25": standard(pool.context_bm25, _BM25_FLOOR) * trust,
         "named": named,
+        "partner": _flags([asked.names(traits.others) for traits in pool.traits]),
         "question": _flags([traits.question for traits in pool.traits]),
         "answers": _flags([traits.answers for traits in pool.traits]),
         "length": np.log1p(words),
@@ -63,6 +64,7 @@ def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
         "time": timed,
         "number": counted,
         "period": np.array([asked.near(traits) for traits in pool.traits], dtype=np.float64),
+        "confidence": np.array([traits.confidence for traits in pool.traits], dtype=np.float64),
     }
 
 
@@ -78,7 +80,7 @@ def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[st
         "bm25": standard(pool.bm25, _BM25_FLOOR) * trust,
         "best_cosine": standard(_best(facts.cosine, facts, row), _COSINE_FLOOR),
         "best_bm25": standard(np.nan_to_num(_best(facts.bm25, facts, row)), _BM25_FLOOR) * trust,
-        "named": _flags([asked.names(traits) for traits in pool.traits]),
+        "named": _flags([asked.names(traits.people) for traits in pool.traits]),
         "period": np.array([asked.near(traits) for traits in pool.traits], dtype=np.float64),
     }
 

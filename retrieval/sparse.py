@@ -7,8 +7,10 @@ by the inverse document frequency (Qdrant's ``Modifier.IDF``), so their dot prod
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from zlib import crc32
 
+from extract.terms import stop_words
 from retrieval.protocols import SparseVector
 from retrieval.tokenizer import tokenize
 
@@ -35,7 +37,22 @@ def encode_document(text: str, average_length: float) -> SparseVector:
     return SparseVector(tuple(index for index, _ in pairs), tuple(weight for _, weight in pairs))
 
 
-def encode_query(text: str) -> SparseVector:
-    """Return the terms of a question, each with weight 1."""
-    indices = sorted({term_index(term) for term in tokenize(text)})
+def encode_query(text: str, language: str = "en") -> SparseVector:
+    """Return the terms of a question, each with weight 1.
+
+    Words that only hold a sentence together are left out, unless there are no others: by themselves they
+    match nearly everything, and a long question would be ruled by them.
+
+    Args:
+        text: the question.
+        language: whose stop words are left out.
+    """
+    terms = set(tokenize(text))
+    telling = terms - _stop_terms(language)
+    indices = sorted({term_index(term) for term in telling or terms})
     return SparseVector(tuple(indices), (1.0,) * len(indices))
+
+
+@lru_cache(maxsize=16)
+def _stop_terms(language: str) -> frozenset[str]:
+    return frozenset(term for word in stop_words(language) for term in tokenize(word))

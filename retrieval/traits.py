@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from extract.model import AtomicFact, Episode, TimeSpan
+from extract.model import AtomicFact, Episode, SegmentKind, TimeSpan
 
 _QUESTION = re.compile(r"[?？][\"'”’)\s]*$")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\W_]+")
@@ -31,31 +31,43 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+TALK = frozenset({SegmentKind.CONVERSATION, SegmentKind.TRANSCRIPT, SegmentKind.MAIL})
+
 
 class Traits(NamedTuple):
     """What is known of a stored item without reading it.
 
     Attributes:
         parent: the episode a fact belongs to; None for an episode.
+        document: the document it comes from.
+        position: of the episode in its document, from 0.
         language: as detected, "und" when unknown.
+        talk: it was said or written in a conversation, a mail thread or a transcript.
         people: the speaker of a fact, the participants of an episode; lower case.
+        others: who else takes part in what a fact tells; lower case.
         start, end: when it happened, seconds since 1970; for a fact without a time its episode's.
         told_start, told_end: when the episode happened.
         words: length in words; a CJK character counts as one.
+        confidence: how well a fact stands alone, 0 to 1.
         question: it ends as a question.
-        answers: what stands before it in its episode ends as a question.
+        answers: what stands before it ends as a question.
         timed: it names a time.
         counted: it names a number.
     """
 
-    parent: str | None
-    language: str
+    parent: str | None = None
+    document: str = ""
+    position: int = 0
+    language: str = "und"
+    talk: bool = False
     people: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     start: float | None = None
     end: float | None = None
     told_start: float | None = None
     told_end: float | None = None
     words: int = 0
+    confidence: float = 1.0
     question: bool = False
     answers: bool = False
     timed: bool = False
@@ -68,8 +80,7 @@ class Traits(NamedTuple):
     @classmethod
     def unpacked(cls, packed: list[JsonValue]) -> Traits:
         """Return what ``packed`` gave."""
-        parent, language, people, *others = packed
-        return cls(parent, language, tuple(people), *others)  # type: ignore[arg-type]
+        return cls(*(tuple(value) if isinstance(value, list) else value for value in packed))  # type: ignore[arg-type]
 
 
 def is_question(text: str) -> bool:
@@ -89,30 +100,41 @@ def names_number(text: str) -> bool:
 
 def episode_traits(episode: Episode) -> Traits:
     """Return the traits of an episode."""
-    people = tuple(person.casefold() for person in episode.participants)
     start, end = _seconds(episode.occurred)
-    return Traits(None, episode.language, people, start, end, start, end, _length(episode.text))
+    return Traits(
+        document=episode.document_id,
+        position=episode.position,
+        language=episode.language,
+        talk=episode.kind in TALK,
+        people=tuple(person.casefold() for person in episode.participants),
+        start=start,
+        end=end,
+        told_start=start,
+        told_end=end,
+        words=_length(episode.text),
+    )
 
 
-def fact_traits(fact: AtomicFact, told: TimeSpan | None, before: str = "") -> Traits:
+def fact_traits(fact: AtomicFact, episode: Traits, before: str = "") -> Traits:
     """Return the traits of a fact.
 
     Args:
         fact: what is stored.
-        told: the time of its episode.
-        before: the source's words right before the fact's; empty at the start of an episode.
+        episode: the traits of its episode.
+        before: the source's words right before the fact's; empty where it begins.
     """
-    start, end = _seconds(fact.occurred or told)
-    told_start, told_end = _seconds(told)
-    return Traits(
+    start, end = _seconds(fact.occurred)
+    people = (fact.speaker.casefold(),) if fact.speaker else ()
+    told = (episode.told_start, episode.told_end)
+    return episode._replace(
         parent=fact.episode_id,
         language=fact.language,
-        people=(fact.speaker.casefold(),) if fact.speaker else (),
-        start=start,
-        end=end,
-        told_start=told_start,
-        told_end=told_end,
+        people=people,
+        others=tuple(name for person in fact.participants if (name := person.casefold()) not in people),
+        start=told[0] if start is None else start,
+        end=told[1] if start is None else end,
         words=_length(fact.quote),
+        confidence=fact.confidence,
         question=is_question(fact.quote),
         answers=is_question(before),
         timed=names_time(fact.quote),

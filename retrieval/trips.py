@@ -21,10 +21,8 @@ class Trips:
     def __init__(self, store: VectorStore, query: SearchQuery) -> None:
         self._store = store
         self._tenant = query.tenant
-        self._where = {
-            Collection.EPISODES: query.where,
-            Collection.FACTS: AllOf(parts=(query.where, AsOf(moment=query.as_of))),
-        }
+        held = AllOf(parts=(query.where, AsOf(moment=query.as_of)))
+        self._where = dict.fromkeys(Collection, held)
         self.count = 0
         self.seconds = 0.0
 

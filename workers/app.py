@@ -8,9 +8,11 @@ from __future__ import annotations
 import logging
 import os
 
+from celery.signals import worker_init
+
 from workers.companion import start_companion
 from workers.queue import make_celery
-from workers.services import build_services
+from workers.services import build_services, preload
 from workers.settings import Settings
 from workers.tasks import register_tasks
 
@@ -20,3 +22,8 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 app = make_celery(settings)
 register_tasks(app, settings, build_services)
 start_companion(app, "workers.reconcile", settings.reconcile_every_s)
+
+
+@worker_init.connect
+def _prepare(**_: object) -> None:
+    preload(settings)

@@ -7,13 +7,14 @@ a thread is inside the database library leaves the child with a lock that nobody
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from typing import Any
 
 from celery import Celery, bootsteps
 
-from workers.stopping import ask_to_stop
+from workers.stopping import ask_to_stop, asked_to_stop
 
 log = logging.getLogger(__name__)
 
@@ -28,12 +29,13 @@ class Companion:
         self._process: subprocess.Popen[bytes] | None = None
 
     def tend(self) -> None:
-        """Start the process unless it runs."""
-        if self._process is not None and self._process.poll() is None:
+        """Start the process unless it runs, or the worker is about to end."""
+        if asked_to_stop() or (self._process is not None and self._process.poll() is None):
             return
         if self._process is not None:
             log.warning("%s ended with %s; starting it again", self._command[-1], self._process.returncode)
-        self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL)
+        command = [*self._command, str(os.getpid())]
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
     def stop(self) -> None:
         """End the process."""
@@ -53,7 +55,8 @@ def start_companion(app: Celery, module: str, look_every_s: float) -> None:
 
     Args:
         app: the app.
-        module: what to run; it has to end when its parent process does, however that ends.
+        module: what to run. Its argument is the worker's process id; it has to end when that is no longer
+            its parent's, however the worker ends.
         look_every_s: pause between two looks whether it still runs.
     """
 

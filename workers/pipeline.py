@@ -25,7 +25,6 @@ from workers.journal import Journal, discard_parts
 from workers.model import Counts, DocumentRecord, Lease
 from workers.purging import purge
 from workers.services import Services
-from workers.vector_cache import CachingEmbedder, discard_vectors
 from workers.watch import Watch
 
 DOCUMENT = "document.json"
@@ -100,7 +99,7 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
                     journal.add(services.extractor.extract(document, segment))
                 except ExtractError as error:
                     failures.append((segment, error))
-            watch.tell(segment.elements[-1].position + 1, document.element_count, fresh=fresh)
+            watch.tell(segment.elements[-1].position + 1, document.element_count, may_pause=fresh)
         if not len(journal):
             raise failures[0][1] if failures else ExtractError("The document holds nothing to remember.")
         watch.check()
@@ -119,24 +118,24 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
         TransientError: the store or a remote encoder is away.
         ArtifactMissing: the extractions are not there.
         StageStopped: the stage must not go on.
-        Interrupted: it should go on later; vectors made so far are kept.
+        Interrupted: it should start over later; the encoder remembers the vectors made so far.
     """
     folder = artifact_dir(services.artifacts, lease.document.id)
     document = _document(folder)
     known = lease.document.counts
     knobs = services.settings.index
     services.store.prepare()
-    with CachingEmbedder(services.embedder, folder, lease.token) as embedder:
-        report = index_document(
-            services.store,
-            embedder,
-            document,
-            _extractions(folder),
-            knobs.batch,
-            lambda done: watch.tell(done, known.episodes + known.facts, fresh=embedder.encoded > 0),
-            dense_rows_per_table=knobs.dense_rows_per_table,
-            ungrounded=knobs.ungrounded,
-        )
+    report = index_document(
+        services.store,
+        services.embedder,
+        document,
+        _extractions(folder),
+        knobs.batch,
+        # No pause: a run that is started over begins from the first item.
+        lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
+        dense_rows_per_table=knobs.dense_rows_per_table,
+        ungrounded=knobs.ungrounded,
+    )
     write_json(folder / INDEX_REPORT, report)
     new = []
     if report.ungrounded:
@@ -153,7 +152,6 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
         counts=Counts(elements=known.elements, episodes=report.episodes, facts=report.facts),
         warnings=merge_warnings(lease.document.warnings, new),
     )
-    discard_vectors(folder)
 
 
 def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:

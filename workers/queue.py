@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 from kombu.exceptions import ChannelError, OperationalError
 
 from ingest.errors import TransientError
@@ -41,7 +41,10 @@ def make_celery(settings: Settings) -> Celery:
         raise SettingsError("CELERY_BROKER_URL: not set; `strata serve` starts a broker of its own.")
     app = Celery("strata", broker=url, set_as_current=False)
     app.conf.update(
-        task_queues=[Queue(name) for name in (*(stage.value for stage in Stage), MAINTENANCE)],
+        task_queues=[
+            Queue(name, Exchange("strata", type="direct"), routing_key=name)
+            for name in (*(stage.value for stage in Stage), MAINTENANCE)
+        ],
         task_default_queue=MAINTENANCE,
         task_ignore_result=True,
         task_serializer="json",
@@ -132,7 +135,7 @@ def queue_depths(app: Celery) -> dict[Stage, int]:
     """
     try:
         with app.connection_for_read() as connection:
-            connection.ensure_connection(max_retries=1, timeout=5)
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=5)
             return {stage: _depth(connection, stage.value) for stage in Stage}
     except (OperationalError, ConnectionError) as error:
         raise QueueUnavailable(f"The message broker does not answer ({error}).") from error

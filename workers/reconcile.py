@@ -10,9 +10,10 @@ import logging
 import os
 import signal
 import socket
+import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -103,7 +104,7 @@ class Reconciler:
         for stage, count in sent.items():
             missing = count - held.get(stage, 0)
             if missing > 0 and (again := self._ledger.outbox.resend(stage, missing, self._resend_after_s)):
-                log.warning("%s messages of the queue %s were lost and are sent again", again, stage)
+                log.warning("%s messages are in no queue %s and are sent again", again, stage)
 
 
 def serve(reconciler: Reconciler, every_s: float, ended: Callable[[float], bool]) -> None:
@@ -119,14 +120,19 @@ def _stop(_signal: int, _frame: object) -> None:
     raise SystemExit(0)
 
 
-def main() -> None:
-    """Reconcile with the settings of the environment until a signal or the end of the parent process."""
+def main(arguments: Sequence[str]) -> None:
+    """Reconcile with the settings of the environment until a signal.
+
+    Args:
+        arguments: the id of the process beside which this one runs and with which it ends; none when it
+            stands alone.
+    """
     settings = Settings.from_env(os.environ)  # noqa: TID251  an entry point
     logging.basicConfig(
         level=settings.strata_log_level.upper(), format="%(levelname)s reconciler: %(message)s"
     )
     ledger, blobs, app = open_ledger(settings), open_blobs(settings), make_celery(settings)
-    parent = os.getppid()
+    parent = int(arguments[0]) if arguments else os.getppid()
 
     def ended(wait_s: float) -> bool:
         time.sleep(wait_s)
@@ -149,4 +155,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

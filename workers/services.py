@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 # What the settings may name, and where it is.
 EXTRACTORS = {"extractive": "extract.extractive:ExtractiveExtractor"}
 
+PRELOADED = (
+    "extract.segments",
+    "ingest.blobs",
+    "ingest.parse",
+    "retrieval.embedders.table",
+    "retrieval.qdrant_store",
+    "retrieval.search",
+)
+
 
 class LedgerUnavailable(TransientError):
     """The ledger's database does not answer."""
@@ -120,6 +129,16 @@ def build_services(settings: Settings) -> Services:
         enqueue=Publisher(ledger.outbox, sender(celery), settings.worker_queue_window),
         depths=lambda: queue_depths(celery),
     )
+
+
+def preload(settings: Settings) -> None:
+    """Import what ``build_services`` will need, and do nothing with it.
+
+    Done once before the pool forks: its processes then start at once and share the memory. Importing starts
+    no work and opens nothing, so it may be done before a fork.
+    """
+    for place in (*PRELOADED, EXTRACTORS.get(settings.extractor, "extract.protocols")):
+        import_module(place.partition(":")[0])
 
 
 def database_url(settings: Settings) -> str:

@@ -66,14 +66,14 @@ class Watch:
         self._over.set()
         self._thread.join()
 
-    def tell(self, done: int, total: int, *, fresh: bool = True) -> None:
+    def tell(self, done: int, total: int, *, may_pause: bool = True) -> None:
         """Note how far the stage is. To be called between its steps.
 
         Args:
             done: how much is done, in the stage's own units.
             total: how much there is.
-            fresh: this run has done something no earlier one had. Only then may it make room, or a run whose
-                slice goes by with catching up would never get anywhere.
+            may_pause: the next run would begin further on than this one did. Only then may it make room, or
+                a run whose slice goes by with catching up would never get anywhere.
 
         Raises:
             StageStopped: the stage must not go on.
@@ -81,7 +81,7 @@ class Watch:
         """
         self._progress = (done, total)
         self.check()
-        if fresh and time.monotonic() > self._slice_ends:
+        if may_pause and time.monotonic() > self._slice_ends:
             raise Interrupted
 
     def check(self) -> None:

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from api.cli import demo, files, keys, parse, search, serve
+from api.cli import demo, files, keys, parse, search, serve, upkeep
 from api.cli.console import fail
 from api.cli.state import Context
 from ingest.errors import StrataError
@@ -36,7 +36,7 @@ def main(context: click.Context) -> None:
     context.obj = Context(settings=Settings.from_env(environ), environ=environ)
 
 
-for command in (
+COMMANDS = (
     serve.serve,
     serve.stop,
     files.ingest,
@@ -45,7 +45,10 @@ for command in (
     parse.parse,
     demo.demo,
     keys.keys,
-):
+    upkeep.migrate,
+    upkeep.doctor,
+)
+for command in COMMANDS:
     main.add_command(command)
 
 if __name__ == "__main__":

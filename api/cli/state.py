@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from api.cli.client import Client, find_server
 from api.cli.server import ensure_server
+from api.launcher.home import Home
+from workers.services import Services, build_services
 from workers.settings import Settings
 
 
@@ -20,3 +22,12 @@ class Context:
         """Return a client of the server named by STRATA_URL, else of the local one, started when needed."""
         found = find_server(self.settings, self.environ) if self.environ.get("STRATA_URL") else None
         return Client(found or ensure_server(self.settings, self.environ))
+
+    def services(self) -> Services:
+        """Return the parts themselves, past the API: those the environment names, else the local server's."""
+        if self.settings.qdrant_url and self.settings.celery_broker_url:
+            return build_services(self.settings)
+        ensure_server(self.settings, self.environ)
+        running = Home(self.settings).server()
+        assert running is not None
+        return build_services(Settings.from_env({**self.environ, **running.parts}))

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pydantic import Field
+
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from workers.settings import Settings
@@ -43,11 +45,15 @@ class Running(Frozen):
 
 
 class ServerFile(Frozen):
-    """What is running: written by the launcher, read by `status`, `stop` and the client commands."""
+    """What is running: written by the launcher, read by `stop` and the other commands.
+
+    ``parts`` leads to the embedded parts, as settings; it holds their passwords, so the file is private.
+    """
 
     url: str
     launcher: Running
     children: tuple[Running, ...] = ()
+    parts: dict[str, str] = Field(default_factory=dict)
 
 
 def write_private(path: Path, text: str) -> None:

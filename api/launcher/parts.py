@@ -14,14 +14,15 @@ from api.launcher.home import Home, write_private
 from workers.settings import Settings
 
 LOOPBACK = "127.0.0.1"
+_LEADS = ("QDRANT_URL", "QDRANT_API_KEY", "CELERY_BROKER_URL")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to start, in order, and the environment that leads to it."""
+    """What to start, in order, the settings that lead to the embedded parts, and where the API will be."""
 
     children: tuple[ChildSpec, ...]
-    env: dict[str, str]
+    parts: dict[str, str]
     url: str
 
 
@@ -85,4 +86,5 @@ def plan(settings: Settings, home: Home, environ: Mapping[str, str]) -> Plan:
     port = settings.strata_port or free_port()
     children += [_worker(settings, env), _api(settings, env, port)]
     host = LOOPBACK if settings.strata_host in ("0.0.0.0", "::") else settings.strata_host
-    return Plan(tuple(children), env, f"http://{host}:{port}")
+    parts = {name: env[name] for name in _LEADS if name in env}
+    return Plan(tuple(children), parts, f"http://{host}:{port}")

@@ -70,7 +70,7 @@ class _Stop:
 
 def _record(home: Home, made: Plan, children: list[Child]) -> None:
     running = tuple(one for child in children if (one := child.running()) is not None)
-    home.write_server(ServerFile(url=made.url, launcher=me("launcher"), children=running))
+    home.write_server(ServerFile(url=made.url, launcher=me("launcher"), children=running, parts=made.parts))
 
 
 def _run(home: Home, made: Plan, on_ready: Callable[[str], None]) -> None:

@@ -9,6 +9,7 @@ from apiflask import APIBlueprint
 from api.auth import Scope, require
 from api.routes.current import services
 from ingest.errors import StrataError
+from retrieval.protocols import Collection
 
 blueprint = APIBlueprint("health", __name__)
 
@@ -41,5 +42,6 @@ def readyz() -> tuple[dict[str, Any], int]:
 @blueprint.doc(summary="Documents per state, and how much is in memory", security="bearer", responses=[401])
 def status() -> dict[str, Any]:
     """Show the numbers of the caller's tenant."""
-    caller = require(Scope.READ)
-    return services().overview(caller.tenant)
+    tenant = require(Scope.READ).tenant
+    held = {layer.value: services().store.count(layer, tenant) for layer in Collection}
+    return {**services().overview(tenant), "memory": held}

@@ -13,6 +13,7 @@ import olefile
 
 from ingest.context import ParseContext
 from ingest.errors import IngestError
+from ingest.parsers.ole_writer import compound_file
 from ingest.parsers.opc import Package
 
 # The stream that tells which program an embedded OLE object belongs to.
@@ -22,6 +23,12 @@ _PROGRAMS = (
     ("Book", ".xls"),
     ("PowerPoint Document", ".ppt"),
 )
+# What tells the type of a wrapped file: its first bytes, or a name in an archive.
+_MARKS = (
+    (b"%PDF", ".pdf"), (b"word/document", ".docx"), (b"xl/workbook", ".xlsx"), (b"ppt/presentation", ".pptx"),
+    (b"PK\x03\x04", ".zip"),
+)  # fmt: skip
+_ENDS = 65_536
 _MEDIA_TYPES = {
     ".doc": "application/msword",
     ".xls": "application/vnd.ms-excel",
@@ -86,15 +93,43 @@ def _unpack_ole(stem: str, data: bytes, ole: olefile.OleFileIO) -> Iterator[Embe
         if ole.exists(stream):
             yield EmbeddedFile(stem + suffix, data)
             return
-    if ole.exists("\x01Ole10Native"):
-        native = read_native(ole.openstream("\x01Ole10Native").read())
+    yield from _wrapped(ole, [], stem)
+
+
+def _wrapped(ole: olefile.OleFileIO, storage: list[str], stem: str) -> Iterator[EmbeddedFile]:
+    """Yield the file that a storage wraps in a stream; pictures and formulas are no files."""
+    if ole.exists([*storage, "\x01Ole10Native"]):
+        native = read_native(ole.openstream([*storage, "\x01Ole10Native"]).read())
         if native:
             yield native
-    elif ole.exists("Package"):
-        yield EmbeddedFile(stem + ".bin", ole.openstream("Package").read())
-    elif ole.exists("CONTENTS"):
-        content = ole.openstream("CONTENTS").read()
-        yield EmbeddedFile(stem + (".pdf" if content.startswith(b"%PDF") else ".bin"), content)
+        return
+    for stream in ("Package", "CONTENTS"):
+        if ole.exists([*storage, stream]):
+            content = ole.openstream([*storage, stream]).read()
+            ends = content[:_ENDS] + content[-_ENDS:]
+            suffix = next((suffix for mark, suffix in _MARKS if mark in ends), None)
+            if suffix:
+                yield EmbeddedFile(stem + suffix, content)
+
+
+def attach_storages(context: ParseContext, ole: olefile.OleFileIO) -> None:
+    """Attach the files embedded in a binary Office document, which stand in storages of their own."""
+    for storage in ole.listdir(streams=False, storages=True):
+        try:
+            for file in _stored(ole, storage):
+                context.attach(file.name, media_type_of(file.name), file.data, "/".join(storage))
+        except (OSError, struct.error, IndexError, ValueError) as error:
+            context.warn("attachment_unreadable", f"The embedded file {storage[-1]} is damaged: {error}")
+
+
+def _stored(ole: olefile.OleFileIO, storage: list[str]) -> Iterator[EmbeddedFile]:
+    for stream, suffix in _PROGRAMS:
+        if ole.exists([*storage, stream]):
+            entries = [path for path in ole.listdir() if path[:-1] == storage]
+            streams = {path[-1]: ole.openstream(path).read() for path in entries}
+            yield EmbeddedFile(storage[-1] + suffix, compound_file(streams))
+            return
+    yield from _wrapped(ole, storage, storage[-1])
 
 
 def read_native(stream: bytes) -> EmbeddedFile | None:

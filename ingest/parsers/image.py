@@ -10,7 +10,7 @@ from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile, FileTooLarge
-from ingest.ocr_picture import read_picture
+from ingest.parsers.ocr_budget import OcrBudget
 from ingest.parsers.ocr_pieces import picture_pieces
 from ingest.parsers.pixels import to_rgb
 
@@ -52,6 +52,7 @@ def _check_size(context: ParseContext, picture: Image.Image) -> None:
 
 
 def _read_frames(context: ParseContext, picture: Image.Image) -> Iterator[Piece]:
+    budget = OcrBudget(context.limits.ocr_s)
     frames = texts = 0
     damage = ""
     for frame in range(context.limits.max_pages if picture.format in _FRAMES_ARE_PAGES else 1):
@@ -65,15 +66,19 @@ def _read_frames(context: ParseContext, picture: Image.Image) -> Iterator[Piece]
             damage = str(error) or type(error).__name__
             break
         frames += 1
-        for piece in picture_pieces(read_picture(pixels), frame + 1):
+        if not budget.left():
+            budget.skipped.append(frames)
+            continue
+        for piece in picture_pieces(budget.read(pixels), frames):
             texts += 1
             yield piece
+    budget.report(context)
     context.describe(page_count=frames or None)
     if damage and not texts:
         raise CorruptFile(f"The picture is damaged: {damage}.")
     if damage:
         context.warn("picture_damaged", f"Reading stopped at frame {frames + 1}: {damage}.")
-    elif not texts:
+    elif not texts and not budget.skipped:
         context.warn("no_text", "No text was found in the picture.")
 
 

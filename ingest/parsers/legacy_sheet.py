@@ -14,6 +14,7 @@ from ingest.parsers.biff import BOF, records
 from ingest.parsers.biff_book import Book, BoundSheet, read_book
 from ingest.parsers.biff_cells import STRING, Place, read_cells, text_cell
 from ingest.parsers.biff_extras import SheetExtras, sheet_records
+from ingest.parsers.embedded import attach_storages
 from ingest.parsers.ole import DAMAGE, open_ole, read_stream
 from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.sheet_names import ColumnNames
@@ -67,6 +68,7 @@ def _workbook_stream(context: ParseContext) -> bytes:
         describe_ole(context, ole)
         for name in _STREAMS:
             if ole.exists(name):
+                attach_storages(context, ole)
                 return read_stream(ole, name)
     raise CorruptFile("The file does not hold an Excel workbook.")
 

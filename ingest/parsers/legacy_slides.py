@@ -15,6 +15,7 @@ from ingest.parsers.ole import DAMAGE, open_ole, read_stream
 from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.ppt_95 import is_ppt_95, read_ppt_95
 from ingest.parsers.ppt_extras import attach_objects, is_hidden, read_comments, read_margins
+from ingest.parsers.ppt_records import PptRecord
 from ingest.parsers.ppt_shapes import PptShape, PptTable, read_shapes
 from ingest.parsers.ppt_show import Show, ShowSlide, open_show
 from ingest.parsers.tables import header_names, is_header
@@ -26,7 +27,8 @@ Part = Literal["title", "body", "table", "notes", "comment", "figure"]
 def parse(context: ParseContext) -> Iterator[Piece]:
     """Read a presentation of the binary format.
 
-    Hidden slides are read and marked ``hidden``. What a master shows on every slide is left out.
+    Hidden slides are read and marked ``hidden``. Footers and what a master draws on every slide come once;
+    the prompts of empty placeholders are left out.
 
     Raises:
         CorruptFile: no slide can be found.
@@ -54,6 +56,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     reader = _Reader(context, show)
     for number, slide in enumerate(show.slides, start=1):
         yield from reader.slide(slide, number)
+    yield from reader.masters()
     attach_objects(context, show)
 
 
@@ -84,7 +87,22 @@ class _Reader:
                     yield _piece(ElementKind.NOTE, line.text, number, "notes", marks, line.level)
         for text, metadata in read_comments(stream, slide.record):
             yield _piece(ElementKind.COMMENT, text, number, "comment", {**marks, **metadata})
-        yield from self._margin_pieces(slide, number, marks)
+        yield from self._margin_pieces([slide.record, self._show.document], number, marks)
+        yield from self._margin_pieces([slide.notes], number, marks, "notes")
+
+    def masters(self) -> Iterator[Piece]:
+        """Yield what masters draw on the slides themselves: no placeholders, whose texts are prompts."""
+        stream, marks = self._show.stream, {"master": True}
+        for master in self._show.masters:
+            try:
+                shapes = list(read_shapes(stream, master, ()))
+            except DAMAGE:
+                self._context.warn("master_unreadable", "A slide master is damaged and was left out.")
+                continue
+            for shape in shapes:
+                if isinstance(shape, PptTable) or not shape.is_placeholder:
+                    yield from self._shape(shape, 1, dict(marks))
+            yield from self._margin_pieces([master], 1, dict(marks))
 
     def _marks(self, slide: ShowSlide) -> dict[str, JsonValue]:
         return {"hidden": True} if is_hidden(self._show.stream, slide.record) else {}
@@ -102,13 +120,14 @@ class _Reader:
         if shape.description:
             yield _piece(ElementKind.FIGURE, shape.description, number, "figure", marks)
 
-    def _margin_pieces(self, slide: ShowSlide, number: int, marks: dict[str, JsonValue]) -> Iterator[Piece]:
-        holders = [slide.record, slide.notes, self._show.document if number == 1 else None]
+    def _margin_pieces(
+        self, holders: list[PptRecord | None], number: int, marks: dict[str, JsonValue], part: Part = "body"
+    ) -> Iterator[Piece]:
         for holder in holders:
             for kind, text in read_margins(self._show.stream, holder) if holder else ():
                 if (kind, text) not in self._margins:
                     self._margins.add((kind, text))
-                    yield _piece(kind, text, number, "notes" if holder is slide.notes else "body", marks)
+                    yield _piece(kind, text, number, part, marks)
 
 
 def _piece(

@@ -9,6 +9,7 @@ from ingest.errors import CorruptFile
 from ingest.parsers.doc_format import read_formats
 from ingest.parsers.doc_stories import StoryReader
 from ingest.parsers.doc_text import open_text
+from ingest.parsers.embedded import attach_storages
 from ingest.parsers.ole import open_ole
 from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.word_xml import is_word_xml, parse_word_xml
@@ -37,4 +38,5 @@ def parse(context: ParseContext) -> Iterator[Piece]:
             raise CorruptFile("The file does not hold a Word document.")
         describe_ole(context, ole)
         document = open_text(ole)
+        attach_storages(context, ole)
     yield from StoryReader(document, read_formats(document)).pieces()

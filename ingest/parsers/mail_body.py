@@ -16,7 +16,7 @@ from ingest.parsers.mail_quotes import Replies, attribution_length, is_signature
 
 # Words, and each character of scripts that put no blanks between words.
 _WORDS = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff]|[^\W\u2e80-\u9fff\uac00-\ud7ff]+")
-_ADDRESSES = re.compile(r"\S*(?:https?://|mailto:|www\.|cid:)\S*")
+_ADDRESS = re.compile(r"https?://|mailto:|www\.|cid:")
 _SAME = 0.9  # share of the words of the HTML that plain text must hold to stand for it
 
 
@@ -99,4 +99,5 @@ def _shown(leaf: Leaf) -> str:
 
 
 def _words(*texts: str) -> Counter[str]:
-    return Counter(_WORDS.findall(_ADDRESSES.sub(" ", " ".join(texts)).lower()))
+    plain = " ".join(word for text in texts for word in text.split() if not _ADDRESS.search(word))
+    return Counter(_WORDS.findall(plain.lower()))

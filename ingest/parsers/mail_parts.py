@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from ingest.encoding import decode_text
 from ingest.errors import MaliciousFile
@@ -20,7 +21,10 @@ from ingest.parsers.mail_headers import Headers, decode_base64, read_headers
 
 _MAX_DEPTH = 40  # multiparts inside one another; people do not write more than a handful
 _MAX_PARTS = 2_000
-_GUESSED_BOUNDARY = re.compile(rb"^--([^\r\n]{1,200}?)[ \t]*\r?\n(?:[!-9;-~]+:|\r?\n)", re.MULTILINE)
+_MAX_FILES_IN_TEXT = 200
+_GUESSED_BOUNDARY = re.compile(
+    rb"^--(\S(?:[^\r\n]{0,198}\S)?+)[ \t]*+\r?\n(?:[!-9;-~]+:|\r?\n)", re.MULTILINE
+)
 _UU_BEGIN = re.compile(rb"^begin [0-7]{3} ([^\r\n]+)\r?$", re.MULTILINE)
 _UU_IN_TEXT = re.compile(r"^begin [0-7]{3} ([^\r\n]+)\r?\n(?=M)", re.MULTILINE)
 _UU_END = re.compile(r"^end\s*$", re.MULTILINE)
@@ -170,9 +174,9 @@ def cut_uuencoded(text: str) -> tuple[str, list[tuple[str, bytes]]]:
     kept: list[str] = []
     files: list[tuple[str, bytes]] = []
     at = 0
-    for begin in _UU_IN_TEXT.finditer(text):
-        end = _UU_END.search(text, begin.end())
-        if begin.start() < at or end is None:
+    for begin in islice(_UU_IN_TEXT.finditer(text), _MAX_FILES_IN_TEXT):
+        end = _UU_END.search(text, begin.end()) if begin.start() >= at else None
+        if end is None:
             continue
         data = decode_uu(text[begin.end() : end.start()].encode("ascii", "replace"))
         if data:

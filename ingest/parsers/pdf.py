@@ -11,12 +11,14 @@ from ingest.context import ParseContext, Piece
 from ingest.model import ElementKind
 from ingest.mupdf import PdfDocument, PdfPage
 from ingest.parsers.margins import Margins, margin_rows, running
+from ingest.parsers.ocr_budget import OcrBudget
 from ingest.parsers.page_lines import Line, contains, fold, join_row
 from ingest.parsers.pdf_extras import attach_embedded, read_annotations, read_form, read_links
 from ingest.parsers.pdf_metadata import describe_pdf, outline_levels
 from ingest.parsers.pdf_open import load_pages, open_pdf
 from ingest.parsers.pdf_page import page_parts
 from ingest.parsers.pdf_pieces import Typography, pieces_of, rounded
+from ingest.parsers.pdf_scan import is_garbage, scan_pieces
 from ingest.parsers.pdf_text import TextLayer, read_text_layer
 
 # Pages read before and after the one being composed: running heads show by comparison.
@@ -35,8 +37,10 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     with open_pdf(context) as document:
         describe_pdf(context, document)
         attach_embedded(context, document)
-        reader = _Reader(context, document, Typography(outline=outline_levels(context, document)))
+        typography = Typography(outline=outline_levels(context, document))
+        reader = _Reader(context, document, typography, OcrBudget(context.limits.ocr_s))
         yield from reader.read()
+        reader.budget.report(context)
 
 
 @dataclass
@@ -56,6 +60,7 @@ class _Reader:
     context: ParseContext
     document: PdfDocument
     typography: Typography
+    budget: OcrBudget
     words: set[str] = field(default_factory=set)
     said: set[tuple[ElementKind, str]] = field(default_factory=set)
 
@@ -90,8 +95,11 @@ class _Reader:
         heads = [(top, row) for (top, _), row in repeated if top]
         feet = [(top, row) for (top, _), row in repeated if not top]
         layer = _without(sheet.layer, (line for _, row in repeated for line in row), extras)
+        scanned = list(scan_pieces(self.context, sheet.page, number, sheet.layer, self.budget))
         yield from self._margins(heads, number)
-        yield from self._body(layer, number)
+        if not (scanned and is_garbage(sheet.layer)):
+            yield from self._body(layer, number)
+        yield from scanned
         yield from extras
         yield from read_links(sheet.page, number, _visible(sheet.layer))
         yield from self._margins(feet, number)

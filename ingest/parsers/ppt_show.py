@@ -11,6 +11,7 @@ from ingest.parsers.ppt_records import (
     DIRECTORY,
     DOCUMENT,
     ENCRYPTION,
+    MASTER,
     NOTES,
     SLIDE,
     SLIDE_ATOM,
@@ -29,7 +30,7 @@ from ingest.parsers.ppt_text import TextBlock, text_blocks
 _ENCRYPTED_USER = b"\xdf\xc4\xd1\xf3"
 _USER_ATOM = b"\xf6\x0f"
 _MAX_EDITS = 10_000
-_SLIDES, _NOTES_LIST = 0, 2
+_SLIDES, _MASTERS, _NOTES_LIST = 0, 1, 2
 
 
 class ShowSlide(NamedTuple):
@@ -48,12 +49,14 @@ class Show:
         stream: the records.
         document: the container of what all slides share.
         slides: in show order.
+        masters: the masters they are drawn upon.
         is_repaired: the directory was damaged and slides were searched for.
     """
 
     stream: bytes
     document: PptRecord | None = None
     slides: list[ShowSlide] = field(default_factory=list)
+    masters: list[PptRecord] = field(default_factory=list)
     is_repaired: bool = False
 
 
@@ -86,6 +89,10 @@ def open_show(stream: bytes, user: bytes) -> Show:
             continue
         atom = child(stream, record, SLIDE_ATOM)
         show.slides.append(ShowSlide(record, texts, notes.get(number(stream, atom, 16))))
+    for place, _ in _listed(stream, document, _MASTERS):
+        record = record_at(stream, places.get(place, -1))
+        if record is not None and record.kind in (MASTER, SLIDE):
+            show.masters.append(record)
     return show if show.slides else _search(stream)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +17,8 @@ from ingest.parsers.ooxml import Node, attribute, local, tag
 from ingest.parsers.opc import Package
 from ingest.parsers.tables import header_names, is_header
 
+# What LibreOffice writes into the empty footer of a master.
+_PROMPT = re.compile(r"<[^<>]*>$|(?:header|footer)$", re.IGNORECASE)
 _TITLES = ("title", "ctrTitle")
 _MARGINS = {"ftr": ElementKind.FOOTER, "dt": ElementKind.FOOTER, "hdr": ElementKind.HEADER}
 _PROPERTIES = frozenset({"nvSpPr", "nvPicPr", "nvGraphicFramePr", "nvGrpSpPr", "nvCxnSpPr"})
@@ -73,6 +76,12 @@ class SlideReader:
             return ElementKind.TEXT_BOX, line.level
         return ElementKind.LIST_ITEM, line.level + 1
 
+    def background(self, root: Node) -> Iterator[Piece]:
+        """Yield what a layout or master draws on the slide itself: no placeholder but a filled footer."""
+        for shape in _leaves(root):
+            if _placeholder(shape) in (None, "ftr", "hdr"):
+                yield from (piece for piece in self._shape(shape) if not _PROMPT.match(piece.text))
+
     def _frame(self, frame: Node) -> Iterator[Piece]:
         table = next(frame.iter(tag("a:tbl")), None)
         if table is not None:
@@ -81,34 +90,30 @@ class SlideReader:
             yield Piece(ElementKind.FIGURE, text, self._anchor("figure"), metadata=self.metadata)
 
     def _table(self, table: Node) -> Iterator[Piece]:
-        rows = [_row_values(row) for row in table.iter(tag("a:tr"))]
         marked = attribute(table.find(tag("a:tblPr")), "firstRow") in ("1", "true")
-        shown = [{column: value for column, value in row.items() if value} for row in rows]
-        named = bool(rows) and is_header(shown[0], shown[1:], emphasised=marked)
+        shown = [_row_values(row) for row in table.iter(tag("a:tr"))]
+        named = bool(shown) and is_header(shown[0], shown[1:], emphasised=marked)
         names = header_names(shown[0]) if named else {}
-        for at, row in enumerate(shown):
-            if row:
-                called = names if at else {}
-                yield Piece(
-                    ElementKind.TABLE_ROW,
-                    " | ".join(row.values()),
-                    self._anchor("table"),
-                    cells=tuple(
-                        Cell(name=called.get(column, str(column + 1)), value=value)
-                        for column, value in row.items()
-                    ),
-                    metadata={
-                        **self.metadata,
-                        "row": at + 1,
-                        **({"header": True} if named and not at else {}),
-                    },
-                )
+        above: dict[int, str] = {}
+        for at, (row, node) in enumerate(zip(shown, table.iter(tag("a:tr")), strict=True)):
+            carried = {column: above[column] for column in _continued(node) if column in above}
+            above |= row
+            if not row:
+                continue
+            header: dict[str, JsonValue] = {"header": True} if named and not at else {}
+            yield Piece(
+                ElementKind.TABLE_ROW,
+                " | ".join(row.values()),
+                self._anchor("table"),
+                cells=_cells(carried | row, names if at else {}),
+                metadata={**self.metadata, "row": at + 1, **header},
+            )
 
     def notes(self, root: Node) -> Iterator[Piece]:
         """Yield the speaker notes and what stands in the margins of the notes page."""
         for shape in _leaves(root):
             kind = _placeholder(shape)
-            if kind in ("sldNum", "sldImg", "dt") or local(shape) not in ("sp", "graphicFrame"):
+            if kind in ("sldNum", "sldImg") or local(shape) not in ("sp", "graphicFrame"):
                 continue
             element = _MARGINS.get(kind or "", ElementKind.NOTE)
             for line in _lines(shape):
@@ -143,8 +148,19 @@ def _lines(shape: Node) -> list[TextLine]:
 
 
 def _row_values(row: Node) -> dict[int, str]:
-    """Return the values of a table row by column; the covered cells of a merged one are empty."""
-    return {
-        column: "\n".join(line.text for line in text_lines(cell))
-        for column, cell in enumerate(row.iter(tag("a:tc")))
-    }
+    """Return the filled values of a table row by column; the covered cells of a merged one are empty."""
+    values = ("\n".join(line.text for line in text_lines(cell)) for cell in row.iter(tag("a:tc")))
+    return {column: value for column, value in enumerate(values) if value}
+
+
+def _continued(row: Node) -> Iterator[int]:
+    """Yield the columns in which a merged cell reaches down from the row above."""
+    for column, cell in enumerate(row.iter(tag("a:tc"))):
+        if attribute(cell, "vMerge") in ("1", "true"):
+            yield column
+
+
+def _cells(values: dict[int, str], names: dict[int, str]) -> tuple[Cell, ...]:
+    return tuple(
+        Cell(name=names.get(column, str(column + 1)), value=value) for column, value in sorted(values.items())
+    )

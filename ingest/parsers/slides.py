@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ingest.context import ParseContext, Piece
 from ingest.errors import FileTooLarge
+from ingest.model import ElementKind
 from ingest.parsers.embedded import attach_embedded
 from ingest.parsers.ooxml import Node, attribute, tag
 from ingest.parsers.opc import Package
@@ -13,11 +14,14 @@ from ingest.parsers.properties import describe_package
 from ingest.parsers.slide_comments import CommentAuthors, read_authors, slide_comments
 from ingest.parsers.slide_shapes import SlideReader
 
+_RUNNING = (ElementKind.HEADER, ElementKind.FOOTER)
+
 
 def parse(context: ParseContext) -> Iterator[Piece]:
     """Read a presentation.
 
-    Hidden slides are read and marked ``hidden``. What a master or layout shows on every slide is left out.
+    Hidden slides are read and marked ``hidden``. Footers and what a master draws on every slide come once;
+    the prompts of empty placeholders are left out.
 
     Raises:
         CorruptFile: the file is no complete presentation.
@@ -33,8 +37,15 @@ def parse(context: ParseContext) -> Iterator[Piece]:
             raise FileTooLarge(f"The presentation has more than {context.limits.max_pages} slides.")
         context.describe(page_count=len(slides))
         authors = read_authors(package, part)
+        seen: set[tuple[ElementKind, str]] = set()
         for number, target in enumerate(slides, start=1):
-            yield from _slide(context, package, target, number, authors)
+            for piece in _slide(context, package, target, number, authors):
+                # What runs along every slide is told once, where it first appears.
+                if piece.kind in _RUNNING or "master" in piece.metadata:
+                    if (piece.kind, piece.text) in seen:
+                        continue
+                    seen.add((piece.kind, piece.text))
+                yield piece
         attach_embedded(context, package, *slides)
 
 
@@ -66,3 +77,9 @@ def _slide(
         if notes is not None:
             yield from reader.notes(notes)
     yield from slide_comments(package, target, number, authors)
+    for layout in package.related(target, "slideLayout"):
+        for source in (layout, *package.related(layout, "slideMaster")):
+            master = package.optional(source)
+            if master is not None:
+                background = SlideReader(package, source, number, {**reader.metadata, "master": True})
+                yield from background.background(master)

@@ -55,7 +55,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         for key in list(walker.notes):
             yield from walker.note(key)
         yield from _margins(walker, package, part, root)
-        attach_embedded(context, package, part)
+        attach_embedded(context, package, part, *_story_parts(package, part))
 
 
 def _read_notes(root: Node | None, name: str, kind: ElementKind, source: str) -> dict[tuple[str, str], Note]:
@@ -68,6 +68,11 @@ def _read_notes(root: Node | None, name: str, kind: ElementKind, source: str) ->
             }
             found[name, attribute(node, "id")] = Note(node, kind, source, metadata)
     return found
+
+
+def _story_parts(package: Package, part: str) -> Iterator[str]:
+    for kind in ("header", "footer", "footnotes", "endnotes", "comments"):
+        yield from package.related(part, kind)
 
 
 def _margins(walker: Walker, package: Package, part: str, root: Node) -> Iterator[Piece]:

@@ -143,6 +143,7 @@ class Walker:
         text, self.pending = self.pending + inline.text, ""
         if node.find(f"{tag('w:pPr')}/{tag('w:rPr')}/{tag('w:del')}") is not None:
             self.pending, text = text, ""
+        text = text.strip()
         if text:
             metadata = self._links(inline, source)
             if role.label:

@@ -58,8 +58,8 @@ class Inline:
 
     @property
     def text(self) -> str:
-        """The visible text without outer blanks."""
-        return "".join(self.pieces).strip()
+        """The visible text."""
+        return "".join(self.pieces)
 
     def write(self, text: str) -> None:
         """Add text unless a field instruction swallows it."""

@@ -25,6 +25,10 @@ class DirectoryInUse(Exception):
     """Another store process works on this data directory."""
 
 
+class CollectionDamaged(Exception):
+    """A collection cannot be opened."""
+
+
 @contextmanager
 def exclusive(root: Path) -> Iterator[None]:
     """Hold a data directory for this process alone: two engines on one directory lose data.
@@ -51,6 +55,9 @@ class Catalog:
 
     A collection's folder gets its name when it is complete and loses it before it is removed, so what is
     found at start is whole.
+
+    Raises:
+        CollectionDamaged: one cannot be opened; names its folder.
     """
 
     def __init__(self, root: Path) -> None:
@@ -61,7 +68,7 @@ class Catalog:
         self._folder.mkdir(exist_ok=True)
         shutil.rmtree(self._scratch, ignore_errors=True)
         self._scratch.mkdir()
-        self._shards = {path.name: Shard(path) for path in sorted(self._folder.iterdir())}
+        self._shards = {path.name: _opened(path) for path in sorted(self._folder.iterdir())}
         known = orjson.loads(self._alias_file.read_bytes()) if self._alias_file.exists() else {}
         self._aliases: dict[str, str] = {a: name for a, name in known.items() if name in self._shards}
 
@@ -170,3 +177,10 @@ class Catalog:
             os.fsync(handle.fileno())
         draft.replace(self._alias_file)
         self._aliases = aliases
+
+
+def _opened(folder: Path) -> Shard:
+    try:
+        return Shard(folder)
+    except (Refusal, OSError, orjson.JSONDecodeError) as error:
+        raise CollectionDamaged(f"The collection in {folder} cannot be opened: {error}.") from error

@@ -1,7 +1,8 @@
 """The embedded store: the Qdrant engine in a process of its own, behind the part of Qdrant's REST we use.
 
 Run by ``strata serve``: ``python -m retrieval.edge.server --data DIR --port N`` with the key in the variable
-STRATA_STORE_KEY. Exit codes: 0 stopped in order, 2 wrong use, 75 the data directory is in use.
+STRATA_STORE_KEY. Exit codes: 0 stopped in order, 2 wrong use, 65 a collection is damaged, 69 the port is
+taken, 75 the data directory is in use.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ import signal
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from waitress import create_server
 
-from retrieval.edge.catalog import Catalog, DirectoryInUse, exclusive
+from retrieval.edge.catalog import Catalog, CollectionDamaged, DirectoryInUse, exclusive
 from retrieval.edge.keeper import Keeper
 from retrieval.edge.wsgi import MAX_BODY, StoreApp
 
 KEY_VARIABLE = "STRATA_STORE_KEY"
 EXIT_USAGE = 2
+EXIT_DAMAGED = 65
+EXIT_PORT = 69
 EXIT_IN_USE = 75
 
 logger = logging.getLogger("retrieval.edge")
@@ -43,27 +46,24 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_USAGE
     try:
         with exclusive(options.data):
-            _serve(options, key)
+            return _serve(options, key)
     except DirectoryInUse as error:
         logger.error("%s Stop it first, or choose another directory.", error)
         return EXIT_IN_USE
-    return 0
+    except CollectionDamaged as error:
+        logger.error("%s Put back a copy, or move it away and index its documents again.", error)
+        return EXIT_DAMAGED
 
 
-def _serve(options: argparse.Namespace, key: str) -> None:
+def _serve(options: argparse.Namespace, key: str) -> int:
     catalog = Catalog(options.data)
     keeper = Keeper(catalog)
-    server = create_server(
-        StoreApp(catalog, key, keeper.healthy),
-        host=options.host,
-        port=options.port,
-        threads=options.threads,
-        ident="strata-store",
-        max_request_body_size=MAX_BODY,
-        # Requests and answers stay in memory instead of going through temporary files.
-        inbuf_overflow=MAX_BODY,
-        outbuf_overflow=MAX_BODY,
-    )
+    try:
+        server = _listen(options, StoreApp(catalog, key, keeper.healthy))
+    except OSError as error:
+        logger.error("%s:%s cannot be listened on: %s.", options.host, options.port, error)
+        catalog.close()
+        return EXIT_PORT
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
     keeper.start()
@@ -75,6 +75,21 @@ def _serve(options: argparse.Namespace, key: str) -> None:
         keeper.stop()
         catalog.close()
         logger.info("stopped")
+    return 0
+
+
+def _listen(options: argparse.Namespace, app: StoreApp) -> Any:  # noqa: ANN401  the library has no types
+    return create_server(
+        app,
+        host=options.host,
+        port=options.port,
+        threads=options.threads,
+        ident="strata-store",
+        max_request_body_size=MAX_BODY,
+        # Requests and answers stay in memory instead of going through temporary files.
+        inbuf_overflow=MAX_BODY,
+        outbuf_overflow=MAX_BODY,
+    )
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> NoReturn:

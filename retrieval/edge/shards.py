@@ -36,7 +36,8 @@ class Shard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._body: dict[str, Any] = orjson.loads((folder / _CONFIG).read_bytes())
-        self._engine = edge.EdgeShard.load(str(folder / _SHARD))
+        with _refusals():
+            self._engine = edge.EdgeShard.load(str(folder / _SHARD))
         self._writing = Lock()
         self._closed = False
         self._changed_at = self._flushed_at = time.monotonic()

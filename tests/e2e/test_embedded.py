@@ -57,7 +57,6 @@ def test_the_decision_comes_first_with_its_cue_and_speaker(client: Client) -> No
     assert first["anchors"][0]["label"] == "00:00:41 Alice Meyer"
     assert "move the Q2 deadline from June 30 to July 14" in first["quote"]
     assert first["document"]["name"] == "2026-03-12 Atlas planning.vtt"
-    assert first["occurred_at"].startswith("2026-03-12")
     assert first["parent_episode_id"] not in {episode["id"] for episode in answer["episodes"]}
 
 

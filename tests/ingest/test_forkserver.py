@@ -2,6 +2,7 @@ import errno
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,16 @@ from ingest.errors import CorruptFile, FileTooLarge, MaliciousFile, StrataError,
 from ingest.forkserver import command
 from ingest.jobs import Answer, Job, Report, is_whole, receive, send
 from ingest.limits import ParseLimits
+from ingest.outcome import ParseOutcome
 
 ROOT = Path(__file__).parents[2]
-WITH_A_THREAD = f"""
+START = f"""
 import sys, threading, time
 sys.path.insert(0, {str(ROOT)!r})
-threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+def start_thread():
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+import ingest.parsers.plain as plain
+%s
 from ingest.forkserver import main
 main([])
 """
@@ -59,21 +64,50 @@ def test_a_whole_message_is_recognised() -> None:
     assert is_whole(b"\xff\0\0\0")
 
 
-def test_a_server_with_threads_starts_anew_without_what_brought_them(
-    job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sandbox, "command", lambda cold: [sys.executable, "-I", "-c", WITH_A_THREAD])
+@pytest.fixture
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[sandbox._Server]:
+    start = START % request.param
+    monkeypatch.setattr(sandbox, "command", lambda cold: [sys.executable, "-I", "-c", start])
+    server = sandbox._Server()
+    yield server
+    server.close()
+
+
+def outcome_of(answer: Answer | None) -> ParseOutcome:
+    assert answer is not None
+    assert answer.report is not None
+    assert answer.report.outcome is not None
+    return answer.report.outcome
+
+
+@pytest.mark.parametrize(
+    "server",
+    ["start_thread()", "plain.warm_up = lambda: 1 / 0"],
+    indirect=True,
+    ids=["threads", "failure"],
+)
+def test_what_cannot_be_kept_warm_is_left_to_children(server: sandbox._Server, job: Job) -> None:
+    outcome_of(server.ask(job))
+    deadline = time.monotonic() + 30
+    while "text/plain" not in arguments(server.process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "text/plain" in arguments(server.process.pid)
+    assert outcome_of(server.ask(job)).element_count == 1
+
+
+@pytest.mark.parametrize("server", ["plain.warm_up = start_thread"], indirect=True)
+def test_a_parser_may_promise_that_its_threads_are_not_missed(server: sandbox._Server, job: Job) -> None:
+    for _ in range(3):
+        outcome_of(server.ask(job))
+    assert "text/plain" not in arguments(server.process.pid)
+    assert len(list(Path(f"/proc/{server.process.pid}/task").iterdir())) == 2
+
+
+def test_the_most_memory_is_told(job: Job) -> None:
     server = sandbox._Server()
     try:
-        assert server.ask(job) is not None
-        deadline = time.monotonic() + 20
-        while "text/plain" not in arguments(server.process.pid) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert "text/plain" in arguments(server.process.pid)
         answer = server.ask(job)
-        assert isinstance(answer, Answer)
-        assert answer.report is not None
-        assert answer.report.outcome is not None
+        assert answer is not None
         assert answer.peak_mb > 1
     finally:
         server.close()

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.fusion import Logistic, rrf, sigmoid
+from retrieval.sparse import encode_query
 
 
 def test_rrf_counts_ranks_and_gives_zero_scores_no_vote() -> None:
@@ -50,3 +51,9 @@ def test_logistic_weighs_named_signals() -> None:
 
 def test_sigmoid_is_safe() -> None:
     assert list(sigmoid(np.array([-1e6, 0.0, 1e6]))) == [0.0, 0.5, 1.0]
+
+
+def test_a_question_is_its_telling_words_unless_it_has_none() -> None:
+    assert encode_query("What did the cat do?") == encode_query("cat")
+    assert encode_query("Who is it?").indices
+    assert encode_query("Was war die Katze?", "de") == encode_query("Katze", "de")

@@ -16,6 +16,7 @@ from retrieval.model import IndexedFact
 from retrieval.protocols import Collection, Lane, Vector
 from retrieval.qdrant_store import QdrantStore
 from retrieval.sparse import encode_query
+from tests.fakes import MemoryStore
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner
 
 EPISODES, FACTS = Collection.EPISODES, Collection.FACTS
@@ -68,7 +69,7 @@ def test_everything_is_written_in_batches_and_progress_is_told(
     source = [extraction(at, *(f"fact {at}.{number}" for number in range(4))) for at in range(3)]
     report = index_document(store, embedder, DOCUMENT, iter(source), batch=4, on_progress=told.append)
     assert report == IndexReport(episodes=3, facts=12, embedded=15)
-    assert told == [5, 10, 15]
+    assert told == [0, 5, 10, 15]
     assert max(len(batch) for batch in embedder.batches) == 4
     assert store.count(EPISODES, "t1", "doc-1") == 3
     assert store.count(FACTS, "t1", "doc-1") == 12
@@ -164,3 +165,30 @@ def test_the_lead_joins_short_summaries_only() -> None:
     assert episode_dense_text(short) == "T\nS\nlead"
     long = an_episode(text="lead", title="T", summary="S" * 300).episode
     assert episode_dense_text(long) == "T\n" + "S" * 300
+
+
+def test_surroundings_do_not_depend_on_how_a_talk_was_cut_or_batched() -> None:
+    texts = [f"word{at} said" for at in range(7)]
+
+    def stored(sizes: tuple[int, ...], batch: int) -> dict[str, object]:
+        kept: dict[str, object] = {}
+
+        class Watching(MemoryStore):
+            def put_facts(self, items, dense, sparse, around=()) -> None:  # type: ignore[no-untyped-def]
+                for item, one in zip(items, around, strict=True):
+                    kept[item.fact.text] = (one.dense.tolist(), one.sparse, one.traits.answers)
+                super().put_facts(items, dense, sparse, around)
+
+        source, start = [], 0
+        for position, size in enumerate(sizes):
+            part = extraction(position, *texts[start : start + size], kind=SegmentKind.CONVERSATION)
+            places = {"first": start, "last": start + size - 1}
+            source.append(part.model_copy(update={"episode": part.episode.model_copy(update=places)}))
+            start += size
+        index_document(Watching(), CountingEmbedder(), DOCUMENT, source, batch=batch)
+        return kept
+
+    whole = stored((7,), 64)
+    assert len(whole) == 7
+    for sizes in ((4, 3), (3, 4), (3, 3, 1)):
+        assert stored(sizes, 2) == stored(sizes, 64) == whole

@@ -50,7 +50,7 @@ def test_no_time_named_is_near_to_nothing() -> None:
 @pytest.mark.parametrize("told", [True, False])
 def test_an_item_is_near_by_its_own_time_or_by_its_telling(told: bool) -> None:
     may, june = (datetime(2024, month, 10, tzinfo=UTC).timestamp() for month in (5, 6))
-    traits = Traits("e", "en", (), may, may, june, june)
+    traits = Traits("e", start=may, end=may, told_start=june, told_end=june)
     assert ask("What happened in May 2024?" if told else "What happened in June 2024?", NOW).near(traits) == 1
 
 

@@ -38,21 +38,22 @@ def test_standard_keeps_order(values: list[float]) -> None:
 
 
 def test_all_signals_are_there_and_aligned() -> None:
-    facts = pool(Traits("e1", "en", ("ann",), words=3, timed=True), Traits("e2", "en", question=True))
+    told = Traits("e1", language="en", people=("ann",), others=("bo",), words=3, timed=True)
+    facts = pool(told, Traits("e2", language="en", question=True))
     asked = ask("When did Ann leave?")
     found = fact_signals(asked, facts)
     assert tuple(found) == FACT_SIGNALS
     assert list(found["named"]) == [1, 0]
     assert list(found["time"]) == [1, 0]
     assert list(found["question"]) == [0, 1]
-    episodes = EpisodePool(("e1", "e2", "e3"), (Traits(None, "en"),) * 3, np.full(3, 0.8), np.zeros(3))
+    episodes = EpisodePool(("e1", "e2", "e3"), (Traits(language="en"),) * 3, np.full(3, 0.8), np.zeros(3))
     coarse = episode_signals(asked, episodes, facts)
     assert tuple(coarse) == EPISODE_SIGNALS
     assert coarse["best_cosine"][0] > coarse["best_cosine"][1] == coarse["best_cosine"][2]
 
 
 def test_words_count_little_across_scripts() -> None:
-    facts = pool(Traits("e", "zh"), Traits("e", "en"), bm25=[9.0, 0.0])
+    facts = pool(Traits("e", language="zh"), Traits("e", language="en"), bm25=[9.0, 0.0])
     across, within = (abs(fact_signals(ask(text), facts)["bm25"][0]) for text in ("tomato", "番茄"))
     assert across == pytest.approx(0.2 * within)
 
@@ -69,7 +70,7 @@ def test_words_count_little_across_scripts() -> None:
     ],
 )
 def test_who_is_named(question: str, person: str, named: bool) -> None:
-    assert ask(question).names(Traits("e", "en", (person,))) is named
+    assert ask(question).names((person,)) is named
 
 
 def test_what_is_asked_for() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,15 +18,14 @@ from ingest.errors import CorruptFile, NoTextFound, TransientError
 from ingest.limits import ParseLimits
 from ingest.model import Document, Element
 from ingest.outcome import ParseOutcome
-from retrieval.errors import StoreUnavailable
-from retrieval.protocols import Collection
+from retrieval.errors import EmbedderUnavailable, StoreUnavailable
+from retrieval.protocols import Collection, Vector
 from tests.workers.parts import drain, hand_in
 from tests.workers.stand_ins import LineExtractor, parse_lines
 from workers.journal import Journal
 from workers.model import Counts, DocumentRecord, Stage, State, Upload
 from workers.run import run_stage
 from workers.services import Services
-from workers.settings import Settings, SettingsError
 
 MAIL = "Dear all\nfile note.txt: The meeting moved to Friday\nBest"
 
@@ -257,37 +257,32 @@ def test_a_stage_makes_room_after_its_slice_and_goes_on(services: Services) -> N
     assert points(services, identity) == (3, 3)
 
 
-def test_vectors_made_before_an_interruption_are_not_made_again(services: Services) -> None:
-    class Counting:
-        def __init__(self, fail_after: int) -> None:
-            self.texts: list[str] = []
-            self.fail_after = fail_after
+def test_an_index_run_that_is_broken_off_leaves_the_same_points_in_the_end(services: Services) -> None:
+    class Failing:
+        """Stops after the first batch."""
+
+        def __init__(self) -> None:
+            self.batches = 0
             self.fingerprint, self.dimension = services.embedder.fingerprint, services.embedder.dimension
 
-        def embed_query(self, text: str):
-            return services.embedder.embed_query(text)
-
-        def embed_passages(self, texts):
-            if len(self.texts) + len(texts) > self.fail_after:
-                raise StoreUnavailable("Away.", retry_after_s=0)
-            self.texts += texts
+        def embed_passages(self, texts: Sequence[str]) -> Vector:
+            self.batches += 1
+            if self.batches > 1:
+                raise EmbedderUnavailable("Away.", retry_after_s=0)
             return services.embedder.embed_passages(texts)
 
-    small = services.settings.model_copy(
-        update={"index": services.settings.index.model_copy(update={"batch": 4})}
-    )
-    services = replace(services, settings=small)
-    identity = hand_in(services, "\n".join(f"Line {number}" for number in range(10))).document.id
-    run_stage(services, Stage.PARSE, identity)
-    run_stage(services, Stage.EXTRACT, identity)
-    first = Counting(fail_after=6)
-    run_stage(replace(services, embedder=first), Stage.INDEX, identity)
-    wait_is_over(services)
-    second = Counting(fail_after=1000)
-    drain(replace(services, embedder=second))
-    assert first.texts
-    assert not set(first.texts) & set(second.texts)
-    assert points(services, identity) == (10, 10)
+    knobs = services.settings.index.model_copy(update={"batch": 4})
+    small = replace(services, settings=services.settings.model_copy(update={"index": knobs}))
+    identity = hand_in(small, "\n".join(f"Line {number}" for number in range(10))).document.id
+    run_stage(small, Stage.PARSE, identity)
+    run_stage(small, Stage.EXTRACT, identity)
+    run_stage(replace(small, embedder=Failing()), Stage.INDEX, identity)
+    half = points(small, identity)
+    assert 0 < sum(half) < 20
+    wait_is_over(small)
+    drain(small)
+    assert points(small, identity) == (10, 10)
+    assert record(small, identity).state is State.READY
 
 
 def test_cancel_stops_extraction_between_segments(services: Services) -> None:
@@ -389,8 +384,3 @@ def test_a_run_after_the_lease_was_lost_writes_nothing(services: Services) -> No
     document = record(services, identity)
     assert document.state is State.PARSING
     assert document.counts == Counts()
-
-
-def test_settings_keep_the_limits_in_order() -> None:
-    with pytest.raises(SettingsError, match="WORKER_HARD_LIMIT_S"):
-        Settings.from_env({"WORKER_HARD_LIMIT_S": "5000"})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from ingest.context import ParseContext, Parser, Piece
 from ingest.limits import ParseLimits
+from ingest.parsers.ole_writer import compound_file
 
 
 def read(parser: Parser, path: Path, limits: ParseLimits | None = None) -> tuple[list[Piece], ParseContext]:
@@ -83,58 +83,7 @@ def word_file(path: Path, body: str, parts: Mapping[str, str | bytes] | None = N
     )
 
 
-_SECTOR = 512
-_FREE, _CHAIN_END, _FAT_SECTOR, _NOTHING = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
-
-
 def ole_file(path: Path, streams: Mapping[str, bytes]) -> Path:
-    """Write an OLE compound file of one storage; short streams are padded to the size of large ones."""
-    sectors: list[bytes] = []
-    fat: list[int] = []
-
-    def add(data: bytes) -> int:
-        first = len(sectors)
-        count = max(1, -(-len(data) // _SECTOR))
-        for at in range(count):
-            sectors.append(data[at * _SECTOR : (at + 1) * _SECTOR].ljust(_SECTOR, b"\0"))
-            fat.append(first + at + 1 if at + 1 < count else _CHAIN_END)
-        return first
-
-    entries = []
-    for number, (name, data) in enumerate(streams.items(), start=1):
-        padded = data.ljust(4096, b"\0")
-        right = number + 1 if number < len(streams) else _NOTHING
-        entries.append(_entry(name, 2, right, _NOTHING, add(padded), len(padded)))
-    root = _entry("Root Entry", 5, _NOTHING, 1, _CHAIN_END, 0)
-    directory = add(b"".join((root, *entries)).ljust(_SECTOR, b"\0"))
-    fat_sectors = -(-(len(fat) + 4) // 128)
-    start = len(sectors)
-    fat += [_FAT_SECTOR] * fat_sectors
-    table = struct.pack(f"<{len(fat)}I", *fat).ljust(fat_sectors * _SECTOR, b"\xff")
-    head = struct.pack(
-        "<8s16xHHHHH6xIIIIIIIII", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, fat_sectors,
-        directory, 0, 4096, _CHAIN_END, 0, _CHAIN_END, 0,
-    )  # fmt: skip
-    head += struct.pack(f"<{fat_sectors}I", *range(start, start + fat_sectors))
-    path.write_bytes(head.ljust(_SECTOR, b"\xff") + b"".join(sectors) + table)
+    """Write an OLE compound file of one storage; short streams are padded to 4,096 bytes."""
+    path.write_bytes(compound_file(streams))
     return path
-
-
-def _entry(name: str, kind: int, right: int, child: int, first: int, size: int) -> bytes:
-    encoded = name.encode("utf-16-le") + b"\0\0"
-    return struct.pack(
-        "<64sHBBIII16sIQQIQ",
-        encoded,
-        len(encoded),
-        kind,
-        1,
-        _NOTHING,
-        right,
-        child,
-        b"",
-        0,
-        0,
-        0,
-        first,
-        size,
-    )

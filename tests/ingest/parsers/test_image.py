@@ -12,7 +12,7 @@ from ingest.limits import ParseLimits
 from ingest.model import ElementKind
 from ingest.ocr import OcrLine
 from ingest.ocr_picture import PictureText
-from ingest.parsers import image
+from ingest.parsers import ocr_budget
 from ingest.parsers.image import parse
 from ingest.parsers.ocr_pieces import picture_pieces
 from ingest.parsers.pixels import to_rgb
@@ -40,7 +40,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[Image.Image]:
         box = ((0.0, 0.0), (9.0, 0.0), (9.0, 5.0), (0.0, 5.0))
         return PictureText([OcrLine(f"{picture.width} by {picture.height}", 0.99, box)], 0, 0.0, 0)
 
-    monkeypatch.setattr(image, "read_picture", read)
+    monkeypatch.setattr(ocr_budget, "read_picture", read)
     return seen
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import httpx
 import pytest
 from qdrant_client import QdrantClient
 
-from retrieval.edge.server import EXIT_IN_USE, EXIT_USAGE
+from retrieval.edge.server import EXIT_DAMAGED, EXIT_IN_USE, EXIT_PORT, EXIT_USAGE
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.errors import StoreRefused, StoreUnavailable
 from retrieval.protocols import Collection
@@ -147,6 +148,18 @@ def test_wrong_use_ends_at_once(tmp_path: Path, arguments: tuple[str, ...], key:
     assert said
 
 
+def test_a_taken_port_and_a_damaged_collection_are_named(process: StoreProcess, tmp_path: Path) -> None:
+    rival = StoreProcess(tmp_path / "rival")
+    rival.port = process.port
+    child = rival.spawn()
+    assert str(process.port) in child.communicate(timeout=30)[1]
+    assert child.returncode == EXIT_PORT
+    (rival.data / "collections" / "c").mkdir()
+    child = rival.spawn()
+    assert "collections/c cannot be opened" in child.communicate(timeout=30)[1]
+    assert child.returncode == EXIT_DAMAGED
+
+
 def test_an_orderly_stop_keeps_everything(process: StoreProcess) -> None:
     client = connect(process.url, process.key)
     store = a_store(client)
@@ -166,23 +179,28 @@ def put_until_it_fails(store: QdrantStore, first: int, acknowledged: list[range]
         acknowledged.append(range(at, at + 64))
 
 
+@pytest.mark.timeout(300)  # three restarts, on a busy machine too
 def test_killed_amid_writes_no_acknowledged_point_is_lost(process: StoreProcess) -> None:
     client = connect(process.url, process.key)
     store = a_store(client)
     acknowledged: list[range] = []
+
+    def kill_after(batches: int) -> None:
+        while len(acknowledged) < batches:
+            time.sleep(0.001)
+        process.stop(signal.SIGKILL)
+
     for round_ in range(3):
-        killer = threading.Timer(0.4 + 0.3 * round_, lambda: process.stop(signal.SIGKILL))
+        killer = threading.Thread(target=kill_after, args=(len(acknowledged) + 5 + 3 * round_,))
         killer.start()
         with pytest.raises(StoreUnavailable):
             put_until_it_fails(store, round_ * 1_000_000, acknowledged)
         killer.join()
         process.start()
         there = set(store.ids(Collection.FACTS, "t1", "doc-1"))
-        lost = [
-            at for positions in acknowledged for at in positions if a_fact(position=at).fact.id not in there
-        ]
-        assert lost == []
-    assert len(acknowledged) > 3
+        sent = [a_fact(position=at).fact.id for positions in acknowledged for at in positions]
+        assert [id_ for id_ in sent if id_ not in there] == []
+    assert len(acknowledged) >= 24
     client.close()
 
 

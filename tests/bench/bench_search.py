@@ -1,0 +1,142 @@
+"""How long a search takes over HTTP, split into encoding the question, the store, and our own time.
+
+Run from the checkout: ``python -m tests.bench.bench_search --facts 20000``. The facts are synthetic sentences
+with clustered random vectors (encoding them is not measured); questions are encoded by the real encoder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from extract.model import AtomicFact, Episode, Extraction, Origin, SegmentKind
+from ingest.anchors import SectionAnchor
+from ingest.ids import document_id, episode_id, fact_id
+from ingest.model import Document, Owner, Source
+from retrieval.embedders.e5 import E5Embedder
+from retrieval.index import index_document
+from retrieval.protocols import Vector
+from retrieval.qdrant_connection import connect
+from retrieval.qdrant_store import QdrantStore
+from tests.e2e.instance import Instance, ask
+from tests.retrieval.store_process import StoreProcess
+
+FACTS_PER_EPISODE = 20
+EPISODES_PER_DOCUMENT = 10
+USER = "bench"
+NOW = datetime(2026, 3, 12, tzinfo=UTC)
+SUBJECTS = ("station", "turbine", "warehouse", "clinic", "ferry", "archive", "laboratory", "orchard")
+PARTS = ("embed_ms", "store_ms", "own_ms", "round_trips")
+VERBS = ("reported", "shipped", "rejected", "measured", "ordered", "repaired", "audited", "sold")
+
+
+class RandomEmbedder(E5Embedder):
+    """The encoder's name and size, but clustered random vectors for what is stored."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = np.random.default_rng(seed)
+        self._centres = self._random.standard_normal((200, self.dimension))
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        near = self._centres[self._random.integers(0, 200, len(texts))]
+        found = near + 0.7 * self._random.standard_normal((len(texts), self.dimension))
+        unit: Vector = (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+        return unit
+
+
+def sentence(number: int) -> str:
+    subject, verb = SUBJECTS[number % 8], VERBS[number // 8 % 8]
+    amount, week = number * 7 % 997, number % 52
+    return f"The {subject} {number % 311} {verb} {amount} units of item {number} in week {week}."
+
+
+def extractions(document: Document, first: int) -> Iterator[Extraction]:
+    for position in range(EPISODES_PER_DOCUMENT):
+        own = episode_id(document.id, position)
+        start = first + position * FACTS_PER_EPISODE
+        said = [sentence(start + at) for at in range(FACTS_PER_EPISODE)]
+        episode = Episode(
+            id=own, document_id=document.id, owner=document.owner, position=position, kind=SegmentKind.PROSE,
+            title=f"Log {start}", summary=" ".join(said[:2]), text="\n".join(said), recorded_at=NOW,
+            first=0, last=FACTS_PER_EPISODE - 1, language="en",
+        )  # fmt: skip
+        facts = tuple(
+            AtomicFact(
+                id=fact_id(own, at), episode_id=own, document_id=document.id, owner=document.owner,
+                position=at, text=text, topic_name="log", quote=text, language="en",
+                anchors=(SectionAnchor(line_start=at + 1),), origin=Origin.EXTRACTIVE,
+            )
+            for at, text in enumerate(said)
+        )  # fmt: skip
+        yield Extraction(episode=episode, facts=facts)
+
+
+def fill(store: QdrantStore, count: int) -> None:
+    store.prepare()
+    embedder, owner = RandomEmbedder(1), Owner(user_id=USER)
+    step = FACTS_PER_EPISODE * EPISODES_PER_DOCUMENT
+    for first in range(0, count, step):
+        sha = f"{first:064x}"
+        source = Source(name=f"log-{first}.txt", media_type="text/plain", sha256=sha, size_bytes=1)
+        made = document_id(owner, sha)
+        document = Document(id=made, owner=owner, source=source, received_at=NOW)
+        index_document(store, embedder, document, extractions(document, first), 256)
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    return {"p50": round(float(np.median(values)), 2), "p95": round(float(np.percentile(values, 95)), 2)}
+
+
+def run(count: int, times: int, folder: Path) -> dict[str, object]:
+    process = StoreProcess(folder / "store")
+    (folder / "store").mkdir()
+    process.start()
+    instance = Instance(folder / "home", QDRANT_URL=process.url, QDRANT_API_KEY=process.key)
+    embedder = E5Embedder()
+    connection = connect(process.url, process.key)
+    fill(QdrantStore(connection, embedder.fingerprint, embedder.dimension), count)
+    client = instance.start()
+    report: dict[str, object] = {"facts": count, "searches": times}
+    for method in ("keyword", "vector", "hybrid"):
+        parts: dict[str, list[float]] = {"http_ms": [], **{name: [] for name in PARTS}}
+        for number in range(times + 5):
+            question = f"what did the {SUBJECTS[number % 8]} {number} do in week {number % 52}?"
+            began = time.perf_counter()
+            answer = ask(client, question, USER, method=method, include=["trace"])
+            taken = (time.perf_counter() - began) * 1000
+            if number >= 5:  # the first ones load the encoder and open connections
+                parts["http_ms"].append(taken)
+                for name in PARTS:
+                    parts[name].append(float(answer["trace"].get(name, 0)))
+        report[method] = {name: spread(values) for name, values in parts.items()}
+    instance.stop()
+    connection.close()
+    process.stop()
+    report["load_average"] = round(os.getloadavg()[0], 1)
+    return report
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--facts", type=int, default=20_000)
+    parser.add_argument("--times", type=int, default=200)
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="bench-search-"))
+    try:
+        print(json.dumps(run(options.facts, options.times, folder), indent=2))
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
