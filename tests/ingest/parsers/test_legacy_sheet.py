@@ -104,6 +104,12 @@ def test_a_password_is_told(tmp_path: Path) -> None:
         read(parse, write(tmp_path / "a.xls", workbook(ROWS, [record(0x2F, bytes(6))])))
 
 
+def test_a_workbook_cut_off_before_its_sheets_is_corrupt(tmp_path: Path) -> None:
+    start = record(0x0809, struct.pack("<HHHHII", 0x0600, 5, 0, 0, 0, 0))
+    with pytest.raises(CorruptFile):
+        read(parse, write(tmp_path / "a.xls", start + record(0x31, bytes(20))))
+
+
 def test_other_bytes_are_corrupt(tmp_path: Path) -> None:
     with pytest.raises(CorruptFile):
         read(parse, write(tmp_path / "a.xls", b"no workbook at all"))
