@@ -9,12 +9,12 @@ from collections.abc import Callable
 from apiflask import APIFlask
 from flask import Response, g, request
 from flask.json.provider import DefaultJSONProvider
-from workers.services import Services
 
 from api import errors
 from api.auth import Principal
 from api.parts import ApiState
 from api.routes import batches, contents, documents, health, search
+from workers.services import Services
 from workers.settings import Settings
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._:-]{1,128}$")

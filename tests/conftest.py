@@ -7,6 +7,11 @@ import socket
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import settings
+
+# A machine that is busy with something else makes no property false.
+settings.register_profile("strata", deadline=None)
+settings.load_profile("strata")
 
 
 def require_server(url: str) -> None:

@@ -104,7 +104,7 @@ def _is_written_over(box: Box, layer: TextLayer) -> bool:
 
 
 def _read(page: PdfPage, region: Box, number: int, layer: TextLayer, budget: OcrBudget) -> Iterator[Piece]:
-    zoom = _zoom(region[2] - region[0], region[3] - region[1])
+    zoom = zoom_for(region[2] - region[0], region[3] - region[1])
     scale, clip = pymupdf.Matrix(zoom, zoom), pymupdf.Rect(region)
     pixels = page.get_pixmap(matrix=scale, clip=clip, colorspace=pymupdf.csRGB, alpha=False, annots=False)
     picture = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples)
@@ -123,8 +123,8 @@ def _any_contains(places: Sequence[Box], box: Box) -> bool:
     return any(contains(place, box) for place in places)
 
 
-def _zoom(width: float, height: float) -> float:
-    """Return the scale at which a region of so many points is drawn: large enough to read, bounded."""
+def zoom_for(width: float, height: float) -> float:
+    """Return the scale at which a region of so many points is drawn: large enough to read, and bounded."""
     long, short = max(width, height, 1e-6), max(min(width, height), 1e-6)
     zoom = min(_MAX_ZOOM, max(_LONG_SIDE / long, _SHORT_SIDE / short))
     return min(zoom, math.sqrt(_MAX_RENDERED / (long * short)))

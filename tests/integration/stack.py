@@ -89,7 +89,7 @@ class Stack:
     def get(self, identity: str) -> DocumentRecord:
         return self.services.ledger.documents.get("acme", identity)
 
-    def until(self, condition: Callable[[], bool], seconds: float = 90) -> float:
+    def until(self, condition: Callable[[], bool], seconds: float = 240) -> float:
         """Wait for a condition; return how long it took, in seconds."""
         began = time.monotonic()
         while not condition():
@@ -97,7 +97,7 @@ class Stack:
             time.sleep(0.05)
         return time.monotonic() - began
 
-    def until_state(self, identity: str, state: State, seconds: float = 90) -> float:
+    def until_state(self, identity: str, state: State, seconds: float = 240) -> float:
         return self.until(lambda: self.get(identity).state is state, seconds)
 
     def diary(self) -> Counter[str]:

@@ -82,10 +82,10 @@ HOSTILE = (
 @pytest.mark.parametrize("unit", HOSTILE)
 @pytest.mark.parametrize("tail", ["", ">", '">', "'>", "-->"])
 def test_time_grows_with_length_only(unit: str, tail: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in tokens(unit * 20_000 + tail):
         pass
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 PARTS = st.sampled_from(
