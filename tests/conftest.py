@@ -35,7 +35,8 @@ def postgres_url() -> str:
 
 @pytest.fixture
 def redis_url() -> str:
-    url = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/7")
+    # A database by process: two runs side by side must not empty each other's queues.
+    url = os.environ.get("TEST_REDIS_URL", f"redis://127.0.0.1:6379/{1 + os.getpid() % 15}")
     require_server(url)
     return url
 
