@@ -10,7 +10,7 @@ from ingest.errors import MaliciousFile, UnsupportedFile
 from ingest.limits import ParseLimits
 from ingest.parsers.general import parse
 
-XML = "<report><title>Moss</title><para>Moss grows slowly on the north wall.</para><para>We counted 12.</para></report>"
+XML = "<report><para>Moss grows slowly on the north wall.</para><para>We counted 12.</para></report>"
 
 
 def read(folder: Path, text: str) -> list[Piece]:
