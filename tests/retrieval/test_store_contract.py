@@ -333,6 +333,7 @@ def test_delete_by_document_counts_both_layers(store: QdrantStore) -> None:
     assert store.count(EPISODES, "t1") == store.count(FACTS, "t1") == 1
 
 
+@pytest.mark.timeout(300)
 def test_ids_and_delete_by_id_over_many_pages(store: QdrantStore, client: QdrantClient) -> None:
     many = 2100 if in_memory(client) else 10_000  # the reference in memory is slow
     items = [a_fact(position=at, text=f"fact {at}") for at in range(many)]

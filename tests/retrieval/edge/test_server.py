@@ -36,11 +36,21 @@ def process(tmp_path: Path) -> Iterator[StoreProcess]:
         assert made.stop() == 0
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreProcess]:
+    """A process for the tests that neither stop nor fill it: starting one is slow."""
+    made = StoreProcess(tmp_path_factory.mktemp("shared"))
+    made.start()
+    yield made
+    assert made.stop() == 0
+
+
 @pytest.fixture
-def http(process: StoreProcess) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=process.url, headers={"api-key": process.key}) as client:
+def http(shared: StoreProcess) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=shared.url, headers={"api-key": shared.key}) as client:
         client.put("/collections/c", json={"vectors": {"dense": {"size": 2, "distance": "Cosine"}}})
         yield client
+        client.delete("/collections/c")
 
 
 def a_store(client: QdrantClient) -> QdrantStore:
@@ -55,15 +65,15 @@ def put(store: QdrantStore, positions: range) -> None:
     store.put_facts(items, vectors, [encode_document(item.fact.text, 8) for item in items])
 
 
-def test_a_key_is_needed_but_for_probes(process: StoreProcess) -> None:
+def test_a_key_is_needed_but_for_probes(shared: StoreProcess) -> None:
     for path in ("/collections", "/metrics", "/collections/c/points/query"):
-        assert httpx.get(process.url + path).status_code == 401
-        assert httpx.get(process.url + path, headers={"api-key": "wrong"}).status_code == 401
+        assert httpx.get(shared.url + path).status_code == 401
+        assert httpx.get(shared.url + path, headers={"api-key": "wrong"}).status_code == 401
     for path in ("/", "/healthz", "/livez", "/readyz"):
-        assert httpx.get(process.url + path).status_code == 200
-    bearer = {"Authorization": f"Bearer {process.key}"}
-    assert httpx.get(process.url + "/collections", headers=bearer).json()["result"] == {"collections": []}
-    client = connect(process.url, "wrong")
+        assert httpx.get(shared.url + path).status_code == 200
+    bearer = {"Authorization": f"Bearer {shared.key}"}
+    assert httpx.get(shared.url + "/collections", headers=bearer).json()["result"] == {"collections": []}
+    client = connect(shared.url, "wrong")
     with pytest.raises(StoreUnavailable, match="401"):
         QdrantStore(client, "f", 3).count(Collection.FACTS, "t1")
     client.close()
@@ -130,12 +140,12 @@ def test_metrics_count_points_and_requests(http: httpx.Client) -> None:
     assert 'strata_store_request_seconds_count{route="PUT /collections/{name}/points"} 1.0' in text
 
 
-def test_two_processes_never_share_a_directory(process: StoreProcess) -> None:
-    second = process.spawn()
+def test_two_processes_never_share_a_directory(shared: StoreProcess) -> None:
+    second = shared.spawn()
     _, said = second.communicate(timeout=30)
     assert second.returncode == EXIT_IN_USE
-    assert process.process is not None
-    assert f"in use by the store process {process.process.pid}" in said
+    assert shared.process is not None
+    assert f"in use by the store process {shared.process.pid}" in said
 
 
 @pytest.mark.parametrize(
@@ -148,11 +158,11 @@ def test_wrong_use_ends_at_once(tmp_path: Path, arguments: tuple[str, ...], key:
     assert said
 
 
-def test_a_taken_port_and_a_damaged_collection_are_named(process: StoreProcess, tmp_path: Path) -> None:
+def test_a_taken_port_and_a_damaged_collection_are_named(shared: StoreProcess, tmp_path: Path) -> None:
     rival = StoreProcess(tmp_path / "rival")
-    rival.port = process.port
+    rival.port = shared.port
     child = rival.spawn()
-    assert str(process.port) in child.communicate(timeout=30)[1]
+    assert str(shared.port) in child.communicate(timeout=30)[1]
     assert child.returncode == EXIT_PORT
     (rival.data / "collections" / "c").mkdir()
     child = rival.spawn()
