@@ -114,6 +114,7 @@ def _from_strata(error: StrataError) -> Response:
 _HTTP_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 _HTTP_ADVICE = {
     404: "See /docs for every path.",
+    405: "See /docs for the methods of this path.",
     413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES.",
 }
 
@@ -123,7 +124,9 @@ def _from_http(error: HTTPError) -> Response:
     status = error.status_code
     if status != HTTPStatus.UNPROCESSABLE_ENTITY:
         code = _HTTP_CODES.get(status, "http_error")
-        return problem(status, code, error.message or code, _HTTP_ADVICE.get(status))
+        is_json = status == HTTPStatus.BAD_REQUEST and request.method == "POST" and not request.files
+        detail = "The body is not valid JSON in UTF-8." if is_json else error.message or code
+        return problem(status, code, detail, _HTTP_ADVICE.get(status, BadRequest.advice))
     listed = [
         {"field": str(field), "location": str(location), "detail": str(text)}
         for location, fields in (error.detail or {}).items()
@@ -134,6 +137,11 @@ def _from_http(error: HTTPError) -> Response:
     return problem(status, BadRequest.code, detail, BadRequest.advice, listed)
 
 
+def _from_recursion(error: RecursionError) -> Response:
+    """Thousands of brackets in each other: somebody tries what happens."""
+    return problem(400, "bad_request", "The body is nested too deeply.", BadRequest.advice)
+
+
 def _from_unknown(error: Exception) -> Response:
     current_app.logger.error("unexpected error", exc_info=error)
     return problem(500, "internal", "Something went wrong on our side.", StrataError.advice)
@@ -142,5 +150,6 @@ def _from_unknown(error: Exception) -> Response:
 def register(app: APIFlask) -> None:
     """Turn every error an app can raise into a problem document."""
     app.register_error_handler(StrataError, _from_strata)
+    app.register_error_handler(RecursionError, _from_recursion)
     app.register_error_handler(Exception, _from_unknown)
     app.error_processor(_from_http)

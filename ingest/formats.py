@@ -55,6 +55,7 @@ EPUB = "application/epub+zip"
 MSG = "application/vnd.ms-outlook"
 RST = "text/x-rst"
 ORG = "text/org"
+XML = "application/xml"
 
 FORMATS: tuple[Format, ...] = (
     Format(PDF, ("pdf",), "pdf:parse"),
@@ -81,12 +82,13 @@ FORMATS: tuple[Format, ...] = (
     Format(VTT, ("vtt",), "subtitles:parse", is_text=True),
     Format(CSV, ("csv",), "table:parse", is_text=True),
     Format(TSV, ("tsv", "tab"), "table:parse", is_text=True),
-    Format(ODT, ("odt",), "general:parse"),
-    Format(RTF, ("rtf",), "general:parse", is_text=True),
-    Format(EPUB, ("epub",), "general:parse"),
-    Format(MSG, ("msg",), "general:parse"),
-    Format(RST, ("rst",), "general:parse", is_text=True),
-    Format(ORG, ("org",), "general:parse", is_text=True),
+    Format(ODT, ("odt", "ott"), "opendocument:parse"),
+    Format(RTF, ("rtf",), "rich_text_file:parse", is_text=True),
+    Format(EPUB, ("epub",), "book:parse"),
+    Format(MSG, ("msg",), "outlook:parse"),
+    Format(RST, ("rst", "rest"), "restructured:parse", is_text=True),
+    Format(ORG, ("org",), "org:parse", is_text=True),
+    Format(XML, ("xml",), "general:parse", is_text=True),
 )
 
 _BY_MEDIA_TYPE = {row.media_type: row for row in FORMATS}

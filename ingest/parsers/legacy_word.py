@@ -8,6 +8,7 @@ from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile
 from ingest.parsers import word
 from ingest.parsers.doc_format import read_formats
+from ingest.parsers.doc_lists import read_lists
 from ingest.parsers.doc_stories import StoryReader
 from ingest.parsers.doc_text import open_text
 from ingest.parsers.embedded import attach_storages
@@ -44,4 +45,4 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         describe_ole(context, ole)
         document = open_text(ole)
         attach_storages(context, ole)
-    yield from StoryReader(document, read_formats(document)).pieces()
+    yield from StoryReader(document, read_formats(document), read_lists(document)).pieces()

@@ -100,7 +100,7 @@ def test_a_bound_key_reaches_its_owner_only(client: FlaskClient, key: KeyMaker, 
     drain(services)
     found = client.post(SEARCH, headers=bound, json={"query": "rent"}).json
     assert [fact["quote"] for fact in found["facts"]] == ["Bob's rent is 700 euros."]
-    assert ask(client, bound).json["facts"] == []
+    is_problem(ask(client, bound), 403, "forbidden")
     owners = {one["user_id"] for one in client.get(DOCUMENTS, headers=bound).json["documents"]}
     assert owners == {"bob"}
 
@@ -221,3 +221,32 @@ def test_unknown_paths_and_request_ids(client: FlaskClient) -> None:
 def test_too_much_at_once_is_refused(client: FlaskClient, key: KeyMaker) -> None:
     client.application.config["MAX_CONTENT_LENGTH"] = 1000
     is_problem(upload(client, key(), text="x" * 5000), 413, "too_large")
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b'{"NOT":' * 1200, b'{"query": "rent"', b"", "é".encode("latin-1")]
+)
+def test_a_body_that_is_no_json_is_said_to_be_none(client: FlaskClient, key: KeyMaker, body: bytes) -> None:
+    headers = {**key(), "Content-Type": "application/json"}
+    assert is_problem(client.post(SEARCH, headers=headers, data=body), 400, "bad_request")["next_step"]
+
+
+def test_the_key_comes_before_the_body(client: FlaskClient) -> None:
+    headers = {"Content-Type": "application/json"}
+    for body in (b"{}", b"[" * 100_000):
+        is_problem(client.post(SEARCH, headers=headers, data=body), 401, "unauthorized")
+
+
+@pytest.mark.parametrize("query", ["   ", "!!! ??? ---", "。"])
+def test_a_question_says_something(client: FlaskClient, key: KeyMaker, query: str) -> None:
+    is_problem(ask(client, key(), query=query), 422, "invalid_request")
+
+
+def test_a_bound_key_is_told_when_it_asks_for_another(client: FlaskClient, key: KeyMaker) -> None:
+    is_problem(ask(client, key(user_id="bob")), 403, "forbidden")
+
+
+def test_an_upload_that_is_no_form_is_told_so(client: FlaskClient, key: KeyMaker) -> None:
+    for options in ({"json": {"files": []}}, {"data": b"x", "content_type": "multipart/form-data"}):
+        body = is_problem(client.post(DOCUMENTS, headers=key(), **options), 422, "invalid_request")
+        assert "multipart/form-data" in body["detail"]

@@ -106,8 +106,8 @@ def build(settings: Settings) -> Services:
         searcher=None,  # type: ignore[arg-type]
         parse=parse_lines,
         split=split_lines,
-        enqueue=Publisher(ledger.outbox, sender(celery), settings.worker_queue_window),
-        depths=lambda: queue_depths(celery),
+        enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
+        depths=lambda: queue_depths(celery, settings),
     )
 
 

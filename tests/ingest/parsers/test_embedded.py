@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import base64
+import io
 import struct
 from pathlib import Path
 
 import olefile
 import pytest
 
+from ingest.context import ParseContext
 from ingest.errors import CorruptFile, EncryptedFile
 from ingest.limits import ParseLimits
 from ingest.parsers import legacy_word, word
-from ingest.parsers.embedded import media_type_of, read_native, unpack_object
+from ingest.parsers.embedded import attach_storages, media_type_of, read_native, unpack_object
 from ingest.parsers.ole_writer import compound_file
 from ingest.parsers.opc import Package
 from tests.ingest.parsers.office_samples import OFFICE, WORD, ole_file, read, word_file
@@ -97,3 +99,39 @@ def test_web_pages_inside_a_document_are_read_in_place(tmp_path: Path) -> None:
     pieces, context = read(word.parse, path)
     assert [piece.text for piece in pieces] == ["Plan", "From the web"]
     assert context.children == []
+
+
+class Storages:
+    """Stands for an opened compound file with embedded objects in storages of their own."""
+
+    def __init__(self, streams: dict[tuple[str, ...], bytes]) -> None:
+        self.streams = streams
+
+    def listdir(self, streams: bool = True, storages: bool = False) -> list[list[str]]:
+        if streams:
+            return [list(path) for path in self.streams]
+        return [list(path) for path in dict.fromkeys(path[:-1] for path in self.streams if len(path) > 1)]
+
+    def exists(self, path: list[str]) -> bool:
+        return tuple(path) in self.streams
+
+    def openstream(self, path: list[str]) -> io.BytesIO:
+        return io.BytesIO(self.streams[tuple(path)])
+
+
+def test_storages_of_embedded_documents_become_files(tmp_path: Path) -> None:
+    context = ParseContext(tmp_path, "a.xls", "", ParseLimits(), tmp_path)
+    streams = {
+        ("Workbook",): b"outer",
+        ("MBD1", "WordDocument"): b"text",
+        ("MBD1", "1Table"): b"table",
+        ("MBD2", "\x01Ole10Native"): native(b"plan.txt", b"hello"),
+        ("MBD3", "Equation Native"): b"x",
+    }
+    attach_storages(context, Storages(streams))
+    assert [(child.name, child.part) for child in context.children] == [
+        ("MBD1.doc", "MBD1"),
+        ("plan.txt", "MBD2"),
+    ]
+    with olefile.OleFileIO(tmp_path / context.children[0].stored_as) as ole:
+        assert ole.openstream("1Table").read(5) == b"table"
