@@ -28,7 +28,7 @@ from ingest.errors import IngestError, ParserCrashed, UnsupportedFile
 from ingest.limits import ParseLimits
 from ingest.parse import parse_file
 
-LIMITS = ParseLimits(wall_s=20, cpu_s=15, memory_mb=1024, max_output_bytes=64 * 2**20)
+LIMITS = ParseLimits(wall_s=20, cpu_s=15, ocr_s=20, memory_mb=1024, max_output_bytes=64 * 2**20)
 SLACK_S = 20
 
 
@@ -224,7 +224,7 @@ def judge(kind: str, data: bytes, folder: Path) -> tuple[str, str]:
         if isinstance(error, UnsupportedFile) and "not installed" in error.detail:
             ending = "no parser"
     seconds = time.monotonic() - started
-    if seconds > LIMITS.wall_s + SLACK_S:
+    if seconds > LIMITS.wall_s + LIMITS.ocr_s + SLACK_S:
         complaint = f"took {seconds:.0f} s"
     strangers = {entry.name for entry in folder.iterdir()} - {"blob", "out"}
     strangers |= {entry.name for entry in (folder / "out").iterdir()} - {"elements.jsonl", "children"}
