@@ -71,13 +71,15 @@ class ColumnNames:
     _last: int = 0
     _begun: bool = False  # a row of several cells has been seen since the last gap
     _above: dict[int, str] = field(default_factory=dict)  # group names in the row just before
-    _open_merges: dict[int, tuple[int, str, str]] = field(
-        default_factory=dict
-    )  # column → (bottom, value, cell)
+    # By column: the last row, the value and the cell of a merged cell that reaches down.
+    _open_merges: dict[int, tuple[int, str, str]] = field(default_factory=dict)
     _spans: dict[tuple[int, int], int] = field(default_factory=dict)
     _tall: dict[tuple[int, int], int] = field(default_factory=dict)
+    _tops: dict[int, list[Area]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for area in self.tables:
+            self._tops.setdefault(area.top, []).append(area)
         for area in self.merges:
             if area.right > area.left:
                 self._spans[area.top, area.left] = area.right
@@ -87,8 +89,7 @@ class ColumnNames:
     def follow(self, rows: Iterable[SheetRow]) -> Iterator[NamedRow]:
         """Yield the rows with their names, looking a few rows ahead."""
         waiting: deque[SheetRow] = deque()
-        source = iter(rows)
-        for row in source:
+        for row in rows:
             waiting.append(row)
             if len(waiting) > _LOOKAHEAD:
                 yield self._next(waiting)
@@ -128,10 +129,9 @@ class ColumnNames:
 
     def _table_header(self, row: SheetRow) -> dict[int, str]:
         names: dict[int, str] = {}
-        for area in self.tables:
-            if area.top == row.number:
-                inside = range(area.left, area.right + 1)
-                names |= header_names({at: cell.value for at, cell in row.cells.items() if at in inside})
+        for area in self._tops.get(row.number, ()):
+            inside = range(area.left, area.right + 1)
+            names |= header_names({at: cell.value for at, cell in row.cells.items() if at in inside})
         return names
 
     def _header(self, row: SheetRow, following: Iterable[SheetRow]) -> dict[int, str]:
@@ -179,20 +179,21 @@ class ColumnNames:
         return found
 
     def _carry(self, row: SheetRow) -> dict[int, tuple[str, str]]:
-        open_here = {
-            column: (value, where)
-            for column, (bottom, value, where) in self._open_merges.items()
-            if bottom >= row.number and column not in row.cells
-        }
-        # A merged cell counts for the rows it touches, not for a table further along the same line.
-        carried: dict[int, tuple[str, str]] = {}
-        for steps in (range(min(row.cells) - 1, -1, -1), range(max(row.cells) + 1, 1 << 20)):
-            for column in steps:
-                if column not in open_here:
-                    break
-                carried[column] = open_here[column]
-        inside = range(min(row.cells), max(row.cells))
-        carried |= {column: found for column, found in open_here.items() if column in inside}
+        """Return what merged cells above say of this row, by column.
+
+        They count for the rows they touch, not for a table further along the same line.
+        """
+        if not self._tall:
+            return {}
+        self._open_merges = {at: one for at, one in self._open_merges.items() if one[0] >= row.number}
+        reach = {at: one[1:] for at, one in self._open_merges.items() if at not in row.cells}
+        first, last = min(row.cells), max(row.cells)
+        carried = {at: one for at, one in reach.items() if first < at < last}
+        for step, edge in ((-1, first), (1, last)):
+            at = edge + step
+            while at in reach:
+                carried[at] = reach[at]
+                at += step
         for column, cell in row.cells.items():
             bottom = self._tall.get((row.number, column))
             if bottom is not None:
