@@ -37,8 +37,8 @@ types: install
 check: lint types test ## lint, types and tests: what has to hold before a commit
 
 lock: ## pin the dependencies anew
-	$(BIN)/uv pip compile --quiet --no-emit-index-url --no-header --generate-hashes --python-version 3.11 deploy/requirements.in -o deploy/requirements.lock
-	$(BIN)/uv pip compile --quiet --no-emit-index-url --no-header --generate-hashes --python-version 3.11 -c deploy/requirements.lock deploy/requirements-dev.in -o deploy/requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --no-header --generate-hashes --python-version 3.11 deploy/requirements.in -o deploy/requirements.lock
+	$(BIN)/uv pip compile --quiet --no-header --generate-hashes --python-version 3.11 -c deploy/requirements.lock deploy/requirements-dev.in -o deploy/requirements-dev.lock
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

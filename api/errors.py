@@ -16,7 +16,6 @@ from http import HTTPStatus
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
 from flask import Response, current_app, g, jsonify, request
-from werkzeug.exceptions import HTTPException
 
 from ingest.errors import FileTooLarge, IngestError, StrataError, TransientError, UnsupportedFile
 from retrieval.errors import FingerprintMismatch, InvalidQuery
@@ -112,7 +111,22 @@ def _from_strata(error: StrataError) -> Response:
     return problem(status, error.code, error.detail, error.next_step, headers=headers)
 
 
-def _from_validation(error: HTTPError) -> Response:
+_HTTP_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_HTTP_ADVICE = {
+    404: "See /docs for every path.",
+    405: "See /docs for the methods of this path.",
+    413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES.",
+}
+
+
+def _from_http(error: HTTPError) -> Response:
+    """What the framework refuses: bodies that do not fit their schema, unknown paths, too much at once."""
+    status = error.status_code
+    if status != HTTPStatus.UNPROCESSABLE_ENTITY:
+        code = _HTTP_CODES.get(status, "http_error")
+        is_json = status == HTTPStatus.BAD_REQUEST and request.method == "POST" and not request.files
+        detail = "The body is not valid JSON in UTF-8." if is_json else error.message or code
+        return problem(status, code, detail, _HTTP_ADVICE.get(status, BadRequest.advice))
     listed = [
         {"field": str(field), "location": str(location), "detail": str(text)}
         for location, fields in (error.detail or {}).items()
@@ -120,18 +134,12 @@ def _from_validation(error: HTTPError) -> Response:
         for text in (texts if isinstance(texts, list) else [texts])
     ]
     detail = "; ".join(f"{one['field']}: {one['detail']}" for one in listed[:3]) or str(error.message)
-    code = "invalid_request" if error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY else "http_error"
-    return problem(error.status_code, code, detail, BadRequest.advice, listed)
+    return problem(status, BadRequest.code, detail, BadRequest.advice, listed)
 
 
-def _from_http(error: HTTPException) -> Response:
-    status = error.code or 500
-    codes = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 400: "bad_request"}
-    advice = {
-        404: "See /docs for every path.",
-        413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES.",
-    }
-    return problem(status, codes.get(status, "http_error"), error.description or "", advice.get(status))
+def _from_recursion(error: RecursionError) -> Response:
+    """Thousands of brackets in each other: somebody tries what happens."""
+    return problem(400, "bad_request", "The body is nested too deeply.", BadRequest.advice)
 
 
 def _from_unknown(error: Exception) -> Response:
@@ -142,6 +150,6 @@ def _from_unknown(error: Exception) -> Response:
 def register(app: APIFlask) -> None:
     """Turn every error an app can raise into a problem document."""
     app.register_error_handler(StrataError, _from_strata)
-    app.register_error_handler(HTTPException, _from_http)
+    app.register_error_handler(RecursionError, _from_recursion)
     app.register_error_handler(Exception, _from_unknown)
-    app.error_processor(_from_validation)
+    app.error_processor(_from_http)

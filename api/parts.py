@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workers.services import Services
-
 from workers.settings import Settings
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from apiflask import APIFlask
-from workers.services import build_services, database_url
 
-from api.app import create_app
+from api.app import Authenticate, create_app
 from api.auth import Principal, Scope
 from api.launcher.home import Home, write_private
 from workers.ledger.ledger import Ledger
+from workers.services import build_services, database_url
 from workers.settings import Settings
 
 _DEFAULT_TENANT = "default"
@@ -30,18 +30,25 @@ def prepare_ledger(settings: Settings, home: Home) -> None:
     ledger.close()
 
 
-def build_app(settings: Settings) -> APIFlask:
-    """Build the application with the real parts."""
-    services = build_services(settings)
+def authenticator(ledger: Ledger) -> Authenticate:
+    """Return the look-up of presented keys in a ledger."""
 
     def by_key(secret: str | None) -> Principal | None:
-        key = services.ledger.keys.find(secret) if secret else None
+        key = ledger.keys.find(secret) if secret else None
         if key is None:
             return None
         scope = next(scope for scope in (Scope.ADMIN, Scope.WRITE, Scope.READ) if scope in key.scopes)
         return Principal(tenant=key.tenant, scope=scope, user_id=key.user_id, group_id=key.group_id)
 
-    def anyone(secret: str | None) -> Principal | None:
-        return Principal(tenant=_DEFAULT_TENANT, scope=Scope.ADMIN)
+    return by_key
 
-    return create_app(services, settings, by_key if settings.strata_auth == "keys" else anyone)
+
+def _anyone(secret: str | None) -> Principal | None:
+    return Principal(tenant=_DEFAULT_TENANT, scope=Scope.ADMIN)
+
+
+def build_app(settings: Settings) -> APIFlask:
+    """Build the application with the real parts."""
+    services = build_services(settings)
+    known = authenticator(services.ledger) if settings.strata_auth == "keys" else _anyone
+    return create_app(services, settings, known)

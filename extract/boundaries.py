@@ -27,6 +27,13 @@ HEADINGS = (ElementKind.TITLE, ElementKind.HEADING)
 _CUE_PAUSE_S, _CUE_BREAK_S, _CUE_STRETCH_S = 45.0, 600.0, 900.0
 _CHAT_PAUSE, _CHAT_NIGHT, _CHAT_BREAK = timedelta(minutes=30), timedelta(hours=1), timedelta(hours=4)
 _ENDED = re.compile(r"[.!?。！？…:：;；][\"'”’»)\]）】」』]*\s*$")
+_NEXT_TOPIC = re.compile(
+    r"\b(?:next (?:item|topic|point|question|thing|up|on)|moving on|move on|first of all|agenda"
+    r"|let['’]?s (?:start|begin|talk about|look at|turn|discuss|go (?:on|to|over|through))"
+    r"|last(?:ly)?,? (?:item|topic|point|thing))\b"
+    r"|下一(?:个|項|项)|接下来|接著|我们来(?:谈|看|讨论|说)|最后一(?:个|项)|首先|议程",
+    re.IGNORECASE,
+)
 
 
 class Break(IntEnum):
@@ -148,25 +155,27 @@ def _between_prose(state: SectionState, before: Element, after: Element) -> Brea
 
 
 def cut_strength(before: Element, after: Element) -> float:
-    """Say how good a place to cut an overlong section is, about -1 to 1; higher is better."""
-    if (
-        before.kind in HEADINGS
-        or before.kind is ElementKind.CAPTION
-        or before.text.rstrip().endswith((":", "："))
-    ):
+    """Say how good a place to cut an overlong section is, about -1 to 1; higher is better.
+
+    Lexical cohesion (TextTiling) was tried for talk and put no more cuts on people's topic borders than
+    this does, so the words that announce a new topic, pauses and turns decide.
+    """
+    if before.kind is ElementKind.CAPTION or before.text.rstrip().endswith((":", "：")):
         return -0.6
     left, right = before.anchor, after.anchor
-    if isinstance(left, CueAnchor) and isinstance(right, CueAnchor):
-        turn = 0.25 if left.speaker != right.speaker else 0.0
-        question = -0.3 if before.text.rstrip().endswith(("?", "？")) else 0.0
+    if before.kind in (ElementKind.CUE, ElementKind.MESSAGE):
+        answered = -0.3 if before.text.rstrip().endswith(("?", "？")) else 0.0
         return (
-            turn
-            + question
-            + min(0.4, (right.start_s - left.end_s) / 20)
-            + (0.1 if _ENDED.search(before.text) else -0.2)
+            answered + (0.5 if _NEXT_TOPIC.search(after.text[:80]) else 0.0) + _turn_strength(before, after)
         )
-    if before.kind is ElementKind.MESSAGE:
-        return -0.3 if before.text.rstrip().endswith(("?", "？")) else 0.1
     pages = isinstance(left, PageAnchor) and isinstance(right, PageAnchor) and left.page != right.page
     ended = 0.2 if _ENDED.search(before.text) else -0.1
     return ended + (0.2 if pages else 0.0) + (0.1 if before.kind is not after.kind else 0.0)
+
+
+def _turn_strength(before: Element, after: Element) -> float:
+    left, right = before.anchor, after.anchor
+    if not (isinstance(left, CueAnchor) and isinstance(right, CueAnchor)):
+        return 0.1
+    turn = 0.25 if left.speaker != right.speaker else 0.0
+    return turn + min(0.4, (right.start_s - left.end_s) / 20) + (0.1 if _ENDED.search(before.text) else -0.2)

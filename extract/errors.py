@@ -1,12 +1,22 @@
 """Errors of extraction.
 
 StrataError
-└── ExtractError            extract
+├── TransientError
+│   ├── RateLimited             llm_rate_limited     429: too many requests or tokens just now
+│   └── ModelUnavailable        llm_unavailable      5xx, no connection, no answer in time
+├── ModelRefuses                                     every call will end so until somebody acts
+│   ├── QuotaExhausted          llm_quota            429 insufficient_quota, 402
+│   └── ModelMisconfigured      llm_misconfigured    401, 403, 404, a request it does not take
+└── ExtractError                extract              nothing could be made of this stretch
+    ├── ContextTooLong          llm_context
+    ├── ContentFiltered         llm_filtered
+    ├── AnswerCut               llm_cut              finish_reason=length
+    └── MalformedAnswer         llm_malformed        no valid answer, even after a repair
 """
 
 from __future__ import annotations
 
-from ingest.errors import StrataError
+from ingest.errors import StrataError, TransientError
 
 
 class ExtractError(StrataError):
@@ -14,3 +24,63 @@ class ExtractError(StrataError):
 
     code = "extract"
     advice = "Retry the document; if it stays, look at its elements with `strata parse`."
+
+
+class RateLimited(TransientError):
+    """The language model takes no more requests at the moment."""
+
+    code = "llm_rate_limited"
+
+
+class ModelUnavailable(TransientError):
+    """The language model does not answer."""
+
+    code = "llm_unavailable"
+
+
+class ModelRefuses(StrataError):
+    """The language model refuses every request."""
+
+    code = "llm_refuses"
+    advice = "Check LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, then retry the document."
+
+
+class QuotaExhausted(ModelRefuses):
+    """The account at the language model's provider is used up."""
+
+    code = "llm_quota"
+    advice = "Top up the account or raise its limit, then retry the document; nothing paid for is lost."
+
+
+class ModelMisconfigured(ModelRefuses):
+    """The language model's endpoint does not take the request."""
+
+    code = "llm_misconfigured"
+
+
+class ContextTooLong(ExtractError):
+    """The stretch is longer than the language model can read."""
+
+    code = "llm_context"
+    advice = "Choose a model with a larger context, or split the file."
+
+
+class ContentFiltered(ExtractError):
+    """The language model's provider refused the content."""
+
+    code = "llm_filtered"
+    advice = "Use EXTRACTOR=extractive for this file, or another provider."
+
+
+class AnswerCut(ExtractError):
+    """The language model's answer was cut off."""
+
+    code = "llm_cut"
+    advice = "Raise LLM_MAX_OUTPUT_TOKENS."
+
+
+class MalformedAnswer(ExtractError):
+    """The language model gave no answer that can be used."""
+
+    code = "llm_malformed"
+    advice = "Use a larger model; small ones often cannot keep to a form."

@@ -12,32 +12,26 @@ footers; 0.05 less when it leans on the sentence shown as context, 0.2 less when
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from extract.dating import annotate, day_span, talk_span
+from extract.assembly import build_episode, make_scene, moment_span
+from extract.dating import annotate
 from extract.fillers import has_substance, is_filler
 from extract.keyphrases import keyphrases
-from extract.language import detect_language
-from extract.model import AtomicFact, Episode, Extraction, Origin, Segment, SegmentKind, TimeSpan
-from extract.names import document_title, own_title
+from extract.model import AtomicFact, Episode, Extraction, Origin, Segment, SegmentKind
 from extract.overview import summarize
 from extract.phrases import phrase
-from extract.render import render
 from extract.scripts import has_content, shorten
 from extract.statements.draft import Draft, Scene
 from extract.statements.mail import mail_drafts
 from extract.statements.prose import prose_drafts
 from extract.statements.turns import turn_drafts
 from extract.stretch import anchors_of
-from extract.times import date_order
-from ingest.anchors import Anchor, PageAnchor
-from ingest.ids import episode_id, fact_id
-from ingest.model import Document, Element, ElementKind
+from ingest.ids import fact_id
+from ingest.model import Document, ElementKind
 
 _TALK = frozenset({ElementKind.CUE, ElementKind.MESSAGE})
-_CLOCKED = frozenset({SegmentKind.TRANSCRIPT, SegmentKind.CONVERSATION, SegmentKind.MAIL})
 _REMNANT_WIDTH = 400
 
 
@@ -53,23 +47,9 @@ class ExtractiveExtractor:
         names = (*segment.participants, *document.metadata.participants)
         telling = [draft.said for draft in drafts if draft.standalone] or [draft.said for draft in drafts]
         topics = keyphrases(telling, scene.language, leave_out=names)
-        episode = _episode(scene, drafts, topics)
+        episode = build_episode(scene, summary=summarize(scene, drafts, topics), topics=topics)
         facts = tuple(_fact(scene, episode, at, draft) for at, draft in enumerate(drafts))
         return Extraction(episode=episode, facts=facts)
-
-
-def make_scene(document: Document, segment: Segment) -> Scene:
-    """Return what surrounds the statements of a segment."""
-    sample = "\n".join(element.text for element in segment.elements)
-    language = detect_language(sample, document.metadata.language)
-    return Scene(
-        document=document,
-        segment=segment,
-        title=document_title(document),
-        titled=own_title(document) is not None,
-        language=language,
-        order=date_order(sample, language),
-    )
 
 
 def _drafts(scene: Scene) -> Iterator[Draft]:
@@ -106,38 +86,6 @@ def _remnants(scene: Scene) -> Iterator[Draft]:
             )
 
 
-def _episode(scene: Scene, drafts: Sequence[Draft], topics: tuple[str, ...]) -> Episode:
-    segment, document = scene.segment, scene.document
-    return Episode(
-        id=episode_id(document.id, segment.position),
-        document_id=document.id,
-        owner=document.owner,
-        position=segment.position,
-        kind=segment.kind,
-        title=segment.title,
-        summary=summarize(scene, drafts, topics),
-        text=render(segment.elements, scene.language),
-        topics=topics,
-        participants=segment.participants,
-        language=scene.language,
-        occurred=_span(scene, segment.occurred_at, scene.time_of(segment.elements[-1])),
-        recorded_at=document.received_at,
-        first=segment.elements[0].position,
-        last=segment.elements[-1].position,
-        anchors=_episode_anchors(segment.elements),
-    )
-
-
-def _episode_anchors(elements: Sequence[Element]) -> tuple[Anchor, ...]:
-    """Return every page once, or the first and last place of anything else."""
-    pages = dict.fromkeys(
-        element.anchor.page for element in elements if isinstance(element.anchor, PageAnchor)
-    )
-    if pages:
-        return tuple(PageAnchor(page=page) for page in pages)
-    return anchors_of((elements[0], elements[-1]))
-
-
 def _fact(scene: Scene, episode: Episode, position: int, draft: Draft) -> AtomicFact:
     said, occurred = draft.said, None
     if draft.tells_time:
@@ -157,17 +105,10 @@ def _fact(scene: Scene, episode: Episode, position: int, draft: Draft) -> Atomic
         speaker=draft.speaker,
         participants=draft.participants or episode.participants,
         language=scene.language,
-        occurred=occurred or _span(scene, draft.at, draft.at),
+        occurred=occurred or moment_span(scene, draft.at, draft.at),
         confidence=draft.confidence,
         origin=Origin.EXTRACTIVE,
     )
-
-
-def _span(scene: Scene, start: datetime | None, last: datetime | None) -> TimeSpan | None:
-    """Talk and mail happen at a minute; a document has a day."""
-    if start is None:
-        return None
-    return talk_span(start, last or start) if scene.segment.kind in _CLOCKED else day_span(start)
 
 
 def _topic(said: str, episode: Episode) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from extract.boundaries import HEADINGS, Break, SectionState, break_between, cut_strength, kind_of
-from extract.cohesion import topic_shifts
 from extract.model import Segment, SegmentKind
 from extract.scripts import estimate_tokens
 from extract.titles import describe
@@ -24,7 +23,6 @@ MAX_ROWS = 50
 # Below this share of the budget a section looks for a neighbour to join, and how far it may grow so.
 _TINY = {SegmentKind.SLIDE: 0.12, SegmentKind.MAIL: 0.2, SegmentKind.PROSE: 0.3}
 _MERGED = {SegmentKind.SLIDE: 0.5}
-_SHIFT_WEIGHT = 0.6
 
 
 Path = tuple[tuple[int, str], ...]
@@ -149,8 +147,6 @@ def _split_off(block: Block, max_tokens: int, target: int) -> tuple[Block, Block
 def _best_cut(block: Block, max_tokens: int, target: int) -> int:
     """Return where to cut: never right behind a heading, which belongs to what follows."""
     elements = block.elements
-    spoken = block.kind in (SegmentKind.TRANSCRIPT, SegmentKind.CONVERSATION)
-    shifts = topic_shifts([element.text for element in elements]) if spoken else [0.0] * len(elements)
     best, best_value, size, rows = len(elements), float("-inf"), 0, 0
     for at in range(1, len(elements)):
         size += block.sizes[at - 1]
@@ -160,7 +156,7 @@ def _best_cut(block: Block, max_tokens: int, target: int) -> int:
         if best < at and (size > max_tokens or rows > MAX_ROWS):
             break
         distance = abs(size - target) / target
-        value = cut_strength(elements[at - 1], elements[at]) + _SHIFT_WEIGHT * shifts[at] - 1.5 * distance
+        value = cut_strength(elements[at - 1], elements[at]) - 1.5 * distance
         if value >= best_value:
             best, best_value = at, value
     return best

@@ -19,6 +19,7 @@ from extract.wordlists import word_list
 MAX_LATIN = 600
 MAX_CJK = 200
 
+_ASIDE_CHARACTERS = 120
 _CLOSERS = "\"'”’»)\\]）】》」』〉｝}*_"
 _NOTES = r"(?:\[\d{1,3}\])*"  # footnote marks stand behind the full stop
 _STOP = re.compile(
@@ -118,6 +119,9 @@ def _ends_sentence(text: str, start: int, found: re.Match[str], limit: int) -> b
     following = _NEXT_WORD.match(text, found.end(), limit)
     if following is None:
         return True
+    if text.count("(", start, found.end()) > text.count(")", start, found.end()):
+        # Inside brackets that close soon: "(died 1558, comm. 4 May)".
+        return ")" not in text[found.end() : min(limit, found.end() + _ASIDE_CHARACTERS)]
     word = following.group(1)
     if word[0].islower():
         return mark[-1] in "!?"

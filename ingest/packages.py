@@ -88,7 +88,7 @@ def type_of_ole(path: Path) -> str | None:
     try:
         with olefile.OleFileIO(path) as compound:
             entries = {entry[0].lower() for entry in compound.listdir(streams=True, storages=True)}
-    except Exception as error:
+    except Exception as error:  # olefile lets out whatever a broken table leads to
         entries = _names_in_bytes(path)
         if not entries:
             raise CorruptFile("The file is a damaged Office document.") from error

@@ -14,15 +14,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from ingest.errors import CorruptFile, EncryptedFile, FileTooLarge, IngestError, MaliciousFile
+from ingest.errors import CorruptFile, EncryptedFile, FileTooLarge, MaliciousFile
 from ingest.limits import ParseLimits
 
 # Repetitive sheets pack 100:1 in good faith; below this size a high ratio costs nothing.
 _RATIO_FREE_BYTES = 32 * 2**20
-_PROLOG_BYTES = 64 * 2**10
+_USUAL_PROLOG_BYTES, _PROLOG_BYTES = 4 * 2**10, 64 * 2**10
 _XML_NAMES = (".xml", ".rels", ".vml")
 _ROOT_OR_DOCTYPE = re.compile(r"<(?:(!doctype)|[a-z_])", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+_ENCODING = re.compile(r"<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
+# Encodings in which markup is written in ASCII.
+_PLAIN_ENCODING = re.compile(
+    r"(?:utf-?(?:8|16(?:-?[lb]e)?)|(?:us-)?ascii|iso-8859-\d+|windows-\d+|cp125\d|koi8-[ru]|gb\w+|big5"
+    r"|shift_jis|euc-\w+)$",
+    re.IGNORECASE,
+)
+_EBCDIC = "Lo\xa7\x94"
 _ENTITY = re.compile(r"<!entity", re.IGNORECASE)
 
 
@@ -73,28 +81,42 @@ def check_markup(package: ZipFile, *, doctype_allowed: bool = False) -> None:
         if not member.filename.lower().endswith(_XML_NAMES):
             continue
         try:
-            head = read_member(package, member, _PROLOG_BYTES)
-        except IngestError:
+            met = any(
+                check_prolog(
+                    read_member(package, member, most), member.filename, doctype_allowed=doctype_allowed
+                )
+                for most in (_USUAL_PROLOG_BYTES, _PROLOG_BYTES)
+            )
+        except CorruptFile:
             continue  # the reader of the type decides whether it can do without this part
-        check_prolog(head, member.filename, doctype_allowed=doctype_allowed)
+        if not met and member.file_size >= _PROLOG_BYTES:
+            raise MaliciousFile(f"The part {member.filename} hides its content behind an endless preamble.")
 
 
-def check_prolog(head: bytes, name: str, *, doctype_allowed: bool = False) -> None:
-    """Refuse XML whose prolog declares a document type, or hides its root behind 64 KiB of comments.
+def check_prolog(head: bytes, name: str, *, doctype_allowed: bool = False) -> bool:
+    """Refuse XML whose beginning declares a document type, or an encoding that would hide one.
+
+    Args:
+        head: the first bytes of the part.
+        name: what it is called, for the message.
+        doctype_allowed: only entity declarations are refused.
+
+    Returns:
+        Whether the root element was met; False asks for a longer head.
 
     Raises:
         MaliciousFile: as above.
     """
-    wide = head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head[:4]
-    text = head.decode("utf-16" if head[0:1] != b"\0" else "utf-16-be", "replace") if wide else None
-    text = _COMMENT.sub("", head.decode("latin-1") if text is None else text)
+    # Without its zero bytes UTF-16 and UTF-32 read as the ASCII that markup is made of.
+    text = head.replace(b"\0", b"").decode("latin-1")
+    declared = _ENCODING.search(text[:200])
+    if text.startswith(_EBCDIC) or (declared and not _PLAIN_ENCODING.match(declared.group(1))):
+        raise MaliciousFile(f"The part {name} is in an encoding that no office program writes.")
+    text = _COMMENT.sub("", text)
     found = _ROOT_OR_DOCTYPE.search(text)
-    if found is None:
-        if len(head) >= _PROLOG_BYTES:
-            raise MaliciousFile(f"The part {name} hides its content behind an endless preamble.")
-        return
-    if found.group(1) and (not doctype_allowed or _ENTITY.search(text)):
+    if found and found.group(1) and (not doctype_allowed or _ENTITY.search(text)):
         raise MaliciousFile(f"The part {name} declares a document type, the vehicle of entity attacks.")
+    return found is not None
 
 
 def _check_directory(members: list[ZipInfo], size: int, limits: ParseLimits) -> None:

@@ -119,6 +119,8 @@ def _episodes(trips: Trips, probe: Probe, depth: int, parents: tuple[str, ...]) 
 def _facts(
     trips: Trips, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], limit: int
 ) -> list[list[Scored]]:
+    if not limit:
+        return [[], [], [], []]
     own = _both(probe, limit, Carry.BOTH, Carry.TRAITS)
     around = _both(probe, limit, Carry.NOTHING, Carry.NOTHING, context=True)
     lanes = [lane._replace(ids=ids, parents=parents) for lane in (*own, *around)]

@@ -8,9 +8,8 @@ from __future__ import annotations
 import logging
 import os
 
-from celery.signals import worker_init
-
 from workers.companion import start_companion
+from workers.lifetime import follow_lifetime
 from workers.queue import make_celery
 from workers.services import build_services, preload
 from workers.settings import Settings
@@ -22,8 +21,4 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 app = make_celery(settings)
 register_tasks(app, settings, build_services)
 start_companion(app, "workers.reconcile", settings.reconcile_every_s)
-
-
-@worker_init.connect
-def _prepare(**_: object) -> None:
-    preload(settings)
+follow_lifetime(lambda: preload(settings))

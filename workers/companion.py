@@ -14,7 +14,7 @@ from typing import Any
 
 from celery import Celery, bootsteps
 
-from workers.stopping import ask_to_stop, asked_to_stop
+from workers.stopping import asked_to_stop
 
 log = logging.getLogger(__name__)
 
@@ -80,13 +80,3 @@ def start_companion(app: Celery, module: str, look_every_s: float) -> None:
             self.companion.stop()
 
     app.steps["worker"].add(Keep)
-    _hand_work_back_on_shutdown()
-
-
-def _hand_work_back_on_shutdown() -> None:
-    from celery.signals import worker_shutting_down
-
-    def stopping(**_: object) -> None:
-        ask_to_stop()
-
-    worker_shutting_down.connect(stopping, weak=False)

@@ -17,6 +17,8 @@ from workers.settings import Settings, SettingsError
 log = logging.getLogger(__name__)
 
 MAINTENANCE = "maintenance"
+# A sender that finds the broker away gives up at once: the outbox keeps the message, and nobody should wait.
+_PUBLISH_ONCE = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1, "interval_max": 0.1}
 
 
 class QueueUnavailable(TransientError):
@@ -28,6 +30,11 @@ class QueueUnavailable(TransientError):
 def task_name(stage: Stage) -> str:
     """Return the name of a stage's task."""
     return f"strata.{stage.value}"
+
+
+def queue_name(settings: Settings, name: str) -> str:
+    """Return the name at the broker of the queue of a stage, or of another queue of ours."""
+    return f"{settings.queue_prefix}{name}"
 
 
 def make_celery(settings: Settings) -> Celery:
@@ -43,9 +50,9 @@ def make_celery(settings: Settings) -> Celery:
     app.conf.update(
         task_queues=[
             Queue(name, Exchange("strata", type="direct"), routing_key=name)
-            for name in (*(stage.value for stage in Stage), MAINTENANCE)
+            for name in (queue_name(settings, own) for own in (*Stage, MAINTENANCE))
         ],
-        task_default_queue=MAINTENANCE,
+        task_default_queue=queue_name(settings, MAINTENANCE),
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
@@ -71,7 +78,11 @@ def make_celery(settings: Settings) -> Celery:
 
 def _transport(url: str, settings: Settings) -> dict[str, object]:
     if url.startswith(("amqp", "pyamqp")):
-        return {"task_default_queue_type": "quorum", "worker_detect_quorum_queues": True}
+        return {
+            "task_default_queue_type": "quorum",
+            "worker_detect_quorum_queues": True,
+            "broker_transport_options": {**_PUBLISH_ONCE},
+        }
     return {
         "broker_transport_options": {
             "visibility_timeout": settings.worker_visibility_s,
@@ -81,6 +92,7 @@ def _transport(url: str, settings: Settings) -> dict[str, object]:
             "socket_connect_timeout": 3,
             "socket_keepalive": True,
             "queue_order_strategy": "round_robin",
+            **_PUBLISH_ONCE,
         }
     }
 
@@ -115,19 +127,21 @@ class Publisher:
         return len(entries)
 
 
-def sender(app: Celery) -> Callable[[Stage, str], None]:
+def sender(app: Celery, settings: Settings) -> Callable[[Stage, str], None]:
     """Return a function that puts a document's id into the queue of a stage, or raises QueueUnavailable."""
 
     def send(stage: Stage, document_id: str) -> None:
         try:
-            app.send_task(task_name(stage), args=[document_id], queue=stage.value, retry=False)
+            app.send_task(
+                task_name(stage), args=[document_id], queue=queue_name(settings, stage), retry=False
+            )
         except (OperationalError, ConnectionError) as error:
             raise QueueUnavailable(f"The message broker does not answer ({error}).") from error
 
     return send
 
 
-def queue_depths(app: Celery) -> dict[Stage, int]:
+def queue_depths(app: Celery, settings: Settings) -> dict[Stage, int]:
     """Return how many messages wait in each queue.
 
     Raises:
@@ -136,7 +150,7 @@ def queue_depths(app: Celery) -> dict[Stage, int]:
     try:
         with app.connection_for_read() as connection:
             connection.ensure_connection(max_retries=1, interval_start=0, timeout=5)
-            return {stage: _depth(connection, stage.value) for stage in Stage}
+            return {stage: _depth(connection, queue_name(settings, stage)) for stage in Stage}
     except (OperationalError, ConnectionError) as error:
         raise QueueUnavailable(f"The message broker does not answer ({error}).") from error
 

@@ -140,8 +140,8 @@ def main(arguments: Sequence[str]) -> None:
 
     reconciler = Reconciler(
         ledger,
-        Publisher(ledger.outbox, sender(app), settings.worker_queue_window),
-        lambda: queue_depths(app),
+        Publisher(ledger.outbox, sender(app, settings), settings.worker_queue_window),
+        lambda: queue_depths(app, settings),
         lambda sha256: purge(ledger, blobs, sha256),
         every_s=settings.reconcile_every_s,
         resend_after_s=settings.resend_after_s,

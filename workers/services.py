@@ -126,8 +126,8 @@ def build_services(settings: Settings) -> Services:
         searcher=Searcher(store, embedder, settings.mrag),
         parse=parse_file,
         split=split_segments,
-        enqueue=Publisher(ledger.outbox, sender(celery), settings.worker_queue_window),
-        depths=lambda: queue_depths(celery),
+        enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
+        depths=lambda: queue_depths(celery, settings),
     )
 
 

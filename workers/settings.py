@@ -31,6 +31,7 @@ class Settings(Frozen):
     A URL left empty means: the embedded part under ``strata_home``.
 
     Attributes:
+        queue_prefix: put before the names of the queues, where several installations share a broker.
         artifacts_dir: folder of what the stages hand to each other; several hosts have to share it.
         worker_lease_s: a worker not heard of for this long has lost its stage.
         worker_slice_s: a stage that can go on later makes room for others after this long.
@@ -53,6 +54,7 @@ class Settings(Frozen):
 
     database_url: str = ""
     celery_broker_url: str = ""
+    queue_prefix: str = Field(default="", pattern=r"^[A-Za-z0-9_.-]*$", max_length=64)
     qdrant_url: str = ""
     qdrant_api_key: SecretStr = SecretStr("")
     blob_url: str = ""

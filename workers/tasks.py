@@ -12,6 +12,7 @@ from workers.queue import task_name
 from workers.run import run_stage
 from workers.services import Services
 from workers.settings import Settings
+from workers.stopping import ending_politely
 
 
 def register_tasks(app: Celery, settings: Settings, build: Callable[[Settings], Services]) -> None:
@@ -26,7 +27,8 @@ def register_tasks(app: Celery, settings: Settings, build: Callable[[Settings], 
 
     def register(stage: Stage) -> None:
         def body(document_id: str) -> None:
-            run_stage(services(), stage, document_id)
+            with ending_politely():
+                run_stage(services(), stage, document_id)
 
         app.task(name=task_name(stage))(body)
 

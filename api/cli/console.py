@@ -30,11 +30,17 @@ def print_json(value: Any) -> None:  # noqa: ANN401  anything JSON can hold
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
 
-def fail(error: StrataError, as_json: bool = True) -> NoReturn:
-    """Print an error and exit 1. The last line on standard error is JSON with ``code`` and ``detail``."""
-    err.print(f"[red]{error.code}[/red]: {error.detail}", markup=True)
-    err.print(f"  {error.next_step}", markup=False)
-    if as_json:
+def fail(error: StrataError, as_json: bool = False) -> NoReturn:
+    """Print an error and exit 1: a sentence on a terminal, a line of JSON for programs.
+
+    Args:
+        error: what happened.
+        as_json: end with the line of JSON on a terminal too.
+    """
+    if err.is_terminal:
+        err.print(f"{error.code}: {error.detail}", style="red", markup=False)
+        err.print(f"  {error.next_step}", markup=False)
+    if as_json or not err.is_terminal:
         body = {"code": error.code, "detail": error.detail, "next_step": error.next_step}
         click.echo(json.dumps(body, ensure_ascii=False), err=True)
     sys.exit(Exit.ERROR)

@@ -82,6 +82,10 @@ def show_batch(state: dict[str, Any]) -> None:
     """Print a batch for people: counts, and every file that failed with what to do."""
     counts = Counter(state["counts"])
     out.print(f"{state['total']} documents: " + ", ".join(f"{n} {name}" for name, n in counts.items() if n))
+    doubled = [row["filename"] for row in state["documents"] if row.get("duplicate_of")]
+    if doubled:
+        more = f" and {len(doubled) - 3} more" if len(doubled) > 3 else ""
+        out.print(f"there already, by content: {', '.join(doubled[:3])}{more}", markup=False)
     failed = [row for row in state["documents"] if row.get("error")]
     if failed:
         table = Table("file", "code", "what happened", "what to do", box=None, header_style="bold")
@@ -155,7 +159,7 @@ def find_by_id(client: Client, ident: str) -> dict[str, Any]:
 @click.pass_obj
 def status(context: Context, ident: str | None, as_json: bool) -> None:
     """Show a batch or a document by its id, or the server when none is given."""
-    client = context.client()
+    client = context.running_client()
     state = client.call("GET", "/api/v1/status") if ident is None else find_by_id(client, ident)
     if as_json:
         print_json(state)

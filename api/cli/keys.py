@@ -26,15 +26,25 @@ def keys() -> None:
 )
 @click.option("--user", "user_id", help="Bind the key to this user.")
 @click.option("--group", "group_id", help="Bind the key to this group.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def create(
-    context: Context, name: str, tenant: str, scope: str, user_id: str | None, group_id: str | None
+    context: Context,
+    name: str,
+    tenant: str,
+    scope: str,
+    user_id: str | None,
+    group_id: str | None,
+    as_json: bool,
 ) -> None:
     """Make a key called NAME and print it; it is shown this once and kept only as a hash."""
-    secret, _ = open_ledger(context.settings).keys.create(
+    secret, key = open_ledger(context.settings).keys.create(
         name, tenant, (scope,), user_id=user_id, group_id=group_id
     )
-    out.print(secret, markup=False)
+    if as_json:
+        print_json({"key": secret, **key.model_dump(mode="json")})
+    else:
+        out.print(secret, markup=False)
 
 
 @keys.command("list")

@@ -21,7 +21,7 @@ class _Group(click.Group):
         try:
             return super().invoke(context)
         except StrataError as error:
-            fail(error)
+            fail(error, as_json=context.invoked_subcommand == "parse")
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from ingest.render import as_text
 
 from api.cli.console import out, print_json
 from api.cli.state import Context
@@ -16,6 +15,7 @@ from ingest.errors import IngestError
 from ingest.limits import ParseLimits
 from ingest.model import Element
 from ingest.parse import ParseOutcome, parse_file
+from ingest.render import as_text
 
 
 class Parsed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.cli.client import Client, find_server
+from api.cli.client import Client, ServerUnreachable, find_server
 from api.cli.server import ensure_server
 from api.launcher.home import Home
 from workers.services import Services, build_services
@@ -22,6 +22,17 @@ class Context:
         """Return a client of the server named by STRATA_URL, else of the local one, started when needed."""
         found = find_server(self.settings, self.environ) if self.environ.get("STRATA_URL") else None
         return Client(found or ensure_server(self.settings, self.environ))
+
+    def running_client(self) -> Client:
+        """Return a client of a server that runs already.
+
+        Raises:
+            ServerUnreachable: none does.
+        """
+        found = find_server(self.settings, self.environ)
+        if found is None:
+            raise ServerUnreachable("Strata is not running.")
+        return Client(found)
 
     def services(self) -> Services:
         """Return the parts themselves, past the API: those the environment names, else the local server's."""

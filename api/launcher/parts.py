@@ -61,7 +61,6 @@ def _worker(settings: Settings, env: dict[str, str]) -> ChildSpec:
         sys.executable, "-m", "celery", "-A", "workers.app", "worker",
         "--loglevel", settings.strata_log_level, "--concurrency", str(settings.worker_concurrency),
         "--without-gossip", "--without-mingle",
-        "-Q", "parse,extract,index,delete,maintenance",
     )  # fmt: skip
     return ChildSpec("worker", command, dict(env), stop_s=30.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping
 from types import FrameType
@@ -41,6 +42,25 @@ def check_exposure(settings: Settings) -> None:
     """
     if settings.strata_auth == "open" and settings.strata_host not in _LOOPBACK_HOSTS:
         raise SettingsError("STRATA_AUTH=open is allowed only with STRATA_HOST=127.0.0.1.")
+
+
+def check_port(settings: Settings) -> None:
+    """Refuse to start where another program listens already.
+
+    Raises:
+        StartFailed: the port is taken.
+    """
+    family = socket.AF_INET6 if ":" in settings.strata_host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.strata_host, settings.strata_port))
+        except OSError as error:
+            where = f"{settings.strata_host}:{settings.strata_port}"
+            raise StartFailed(
+                f"Cannot listen on {where}: {error.strerror}.",
+                next_step="Stop the program that listens there, or set STRATA_PORT (0 takes a free port).",
+            ) from error
 
 
 def is_ready(url: str) -> bool:
@@ -103,12 +123,13 @@ def serve(settings: Settings, environ: Mapping[str, str], on_ready: Callable[[st
     Raises:
         AlreadyRunning: another instance holds the folder.
         SettingsError: the settings would serve the open network without keys.
-        StartFailed: not ready within 90 s.
+        StartFailed: the port is taken, or not ready within 90 s.
     """
     check_exposure(settings)
     home = Home(settings)
     home.prepare()
     with home.lock():
+        check_port(settings)
         before = home.server()
         if before is not None:
             for name in end_leftovers(before.children):

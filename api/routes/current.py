@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flask import current_app
-from workers.services import Services
 
 from api.parts import ApiState
+from workers.services import Services
 from workers.settings import Settings
 
 

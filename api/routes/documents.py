@@ -60,7 +60,8 @@ def _form_owner() -> Owner:
             caller, form.get("user_id") or None, form.get("group_id") or None, form.get("session_id") or None
         )
     except ValidationError as error:
-        raise BadRequest(f"Owner: {error.errors()[0]['msg']}.") from error
+        said = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise BadRequest(f"Whose memory is it? {said[:1].upper()}{said[1:]}.") from error
 
 
 def _form_metadata() -> dict[str, JsonValue]:
@@ -78,6 +79,9 @@ def _form_metadata() -> dict[str, JsonValue]:
 @blueprint.output(UploadResponse, status_code=202)
 def upload() -> Response:
     """Take 1..n files; a zip is unpacked. They are stored and recorded before this returns."""
+    require(Scope.WRITE)
+    if not request.form and not request.files:
+        raise BadRequest("There is no form in the request; send multipart/form-data with the field 'files'.")
     owner = _form_owner()
     metadata = _form_metadata()
     files = request.files.getlist("files")

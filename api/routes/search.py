@@ -6,10 +6,12 @@ from apiflask import APIBlueprint
 from flask import Response, jsonify
 
 from api.auth import Scope, require
+from api.errors import Forbidden
 from api.routes.current import services
 from api.schemas.search import QueryOut, SearchRequest, SearchResponse
+from retrieval.errors import InvalidQuery
 from retrieval.filters import AllOf, Compare, NotOf, Operator
-from retrieval.model import SearchQuery
+from retrieval.model import SearchMethod, SearchQuery
 from retrieval.query_parse import parse_filters
 
 blueprint = APIBlueprint("memories", __name__, url_prefix="/api/v1/memories")
@@ -22,6 +24,12 @@ blueprint = APIBlueprint("memories", __name__, url_prefix="/api/v1/memories")
 def search(asked: SearchRequest) -> Response:
     """Answer a question from one owner's memory."""
     caller = require(Scope.READ)
+    for bound, name in ((caller.user_id, "user_id"), (caller.group_id, "group_id")):
+        asked_for = asked.filters.get(name)
+        if bound and isinstance(asked_for, str) and asked_for != bound:
+            raise Forbidden(f"This key is bound to the {name} '{bound}'.")
+    if asked.method is SearchMethod.AGENTIC:
+        raise InvalidQuery("The method 'agentic' is not built yet; ask with 'hybrid'.")
     where = parse_filters(asked.filters, user_id=caller.user_id, group_id=caller.group_id)
     # A deleted document is hidden from this moment on, although its points are removed in the background.
     hidden = services().ledger.documents.hidden_ids(caller.tenant)

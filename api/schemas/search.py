@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from extract.model import AtomicFact
 from ingest.anchors import Anchor
@@ -36,6 +36,13 @@ class SearchRequest(BaseModel):
     as_of: datetime | None = None
     include_original_data: bool = False
     include: list[Include] = []
+
+    @field_validator("query")
+    @classmethod
+    def _says_something(cls, query: str) -> str:
+        if not any(char.isalnum() for char in query):
+            raise ValueError("the query holds no letter and no digit")
+        return query
 
 
 class AnchorOut(BaseModel):

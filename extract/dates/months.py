@@ -76,7 +76,7 @@ def which_shift(which: str | None) -> int:
 _M = rf"({alternatives(_MONTHS)})\b\.?"
 _D = r"(\d{1,2})(?:st|nd|rd|th)?"
 _TO = r"(?:\s*(?:-|–|—|to|until|till|through|and|&)\s*"
-_Y = r"((?:19|20)\d\d)(?!\d)"
+_Y = r"(1\d{3}|20\d\d)(?!\d)"
 _W = rf"(?:{alternatives(WEEKDAYS)})\b\.?"
 _IN = r"(?:in|by|since|until|till|through|during|from|for|to|of|before|after|around)"
 _PART = r"(?:early|mid|late|end of|beginning of|start of|middle of)"
@@ -90,7 +90,7 @@ _FOREIGN = phrase(
     rf"\s+(?:del?\s+)?{_Y}"
 )
 _YEAR_MONTH_DAY = phrase(rf"{_Y},?\s+{_M}\s+{_D}(?![\w:])")
-_MONTH_YEAR = phrase(rf"{_M}(?:,|\s+of|\s+in)?\s+{_Y}")
+_MONTH_YEAR = phrase(rf"{_M}(?:,|\s+of|\s+in)?\s+((?:1[5-9]|20)\d\d)(?!\d)")
 _MONTH_ALONE = phrase(rf"{_IN}\s+(?:the\s+)?(?:{_PART}[\s-]+)?(?:{WHICH}\s+)?{_M}(?!\s*\d)")
 _MONTH_WHICH = phrase(rf"(?:{WHICH}|{_PART})[\s-]+{_M}(?!\s*\d)")
 _QUARTER_WORDS = phrase(

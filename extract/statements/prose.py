@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from extract.boundaries import HEADINGS
 from extract.fillers import telling_words
-from extract.scripts import one_line
+from extract.scripts import estimate_tokens, one_line
 from extract.sentences import Span, sentence_spans
 from extract.statements.draft import Draft, Scene
 from extract.statements.headings import Headings
@@ -26,7 +26,7 @@ _QUESTION = re.compile(r"[?？]['\"”’」』)）]*$")
 _JOINABLE = frozenset({ElementKind.PARAGRAPH, ElementKind.IMAGE_TEXT, ElementKind.QUOTE})
 _MARGINS = frozenset({ElementKind.HEADER, ElementKind.FOOTER})
 _ASIDES = _MARGINS | {ElementKind.QUOTE}
-_FRAGMENT_WORDS, _MARGIN_WORDS = 3, 5
+_FRAGMENT_WORDS, _MARGIN_WORDS, _CODE_TOKENS = 3, 5, 150
 
 
 def prose_drafts(
@@ -112,7 +112,8 @@ def _element_drafts(
 ) -> Iterator[Draft]:
     stretch = Stretch.join(group)
     item = group[0].kind is ElementKind.LIST_ITEM
-    spans = _joined(stretch.text, sentence_spans(stretch.text), scene.language)
+    code = group[0].kind is ElementKind.CODE
+    spans = _code_spans(stretch.text) if code else _joined(stretch.text, scene.language)
     before = ""
     for index, (start, end) in enumerate(spans):
         quote = stretch.text[start:end]
@@ -121,7 +122,7 @@ def _element_drafts(
             continue  # what stands below carries it as context
         element = stretch.within(start, end)[0]
         borrowed = before if before and leans(said) else (lead if item or index == 0 else "")
-        if borrowed or _is_telling(said, element, scene.language):
+        if borrowed or code or _is_telling(said, element, scene.language):
             yield Draft(
                 said=said,
                 quote=quote,
@@ -138,10 +139,22 @@ def _element_drafts(
         before = said
 
 
-def _joined(text: str, spans: list[Span], language: str) -> list[Span]:
-    """Join sentences of hardly a word ("Yes.", "$70.") to the one before, or the first to the next."""
+def _code_spans(text: str) -> list[Span]:
+    """Cut program text between lines, in pieces that fit the encoder."""
+    spans: list[Span] = []
+    for line in re.finditer(r"[^\n]*\S[^\n]*", text):
+        last = spans[-1] if spans else None
+        if last and estimate_tokens(text[last.start : line.end()]) <= _CODE_TOKENS:
+            spans[-1] = Span(last.start, line.end())
+        else:
+            spans.append(Span(line.start(), line.end()))
+    return spans
+
+
+def _joined(text: str, language: str) -> list[Span]:
+    """Return the sentences, those of hardly a word ("Yes.", "$70.") joined to the one before or after."""
     joined: list[Span] = []
-    for span in spans:
+    for span in sentence_spans(text):
         near = joined and "\n" not in text[joined[-1].end : span.start]
         if near and (_is_scrap(text, span, language) or _is_scrap(text, joined[-1], language)):
             joined[-1] = Span(joined[-1].start, span.end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from ingest.errors import EncryptedFile
+from ingest.errors import CorruptFile, EncryptedFile
 from ingest.parsers.biff import (
     BOF,
     EOF,
@@ -27,6 +27,7 @@ _FONTS = frozenset({0x0031, 0x0231})
 _FORMATS = frozenset({0x001E, 0x041E})
 _STYLES = frozenset({0x0043, 0x0243, 0x0443, 0x00E0})
 _BOLD = 0x02BC
+_GLOBALS = b"\x05\x00"
 _SHEET_KINDS = {0: "worksheet", 2: "chart"}
 _PLAIN = CellStyle()
 
@@ -140,16 +141,18 @@ def read_book(stream: bytes) -> Book:
     A record that cannot be read is passed over: a broken font must not hide the numbers.
 
     Raises:
+        CorruptFile: the list of sheets is missing.
         EncryptedFile: the workbook is protected by a password.
     """
     book = Book()
     depth = 0
+    has_list = False
     for record in records(stream):
         if record.kind in BOF:
             depth += 1
             if depth == 1:
                 book.version = version_of(record)
-                book.encoding = "cp1252"
+                has_list = record.data[2:4] == _GLOBALS
         elif record.kind == EOF:
             break
         else:
@@ -157,7 +160,9 @@ def read_book(stream: bytes) -> Book:
                 book.take(record)
             except DAMAGE:
                 continue
+    if has_list and not book.sheets:
+        raise CorruptFile("The workbook is cut off before its first sheet.")
     if not book.sheets:
         # Up to version 4 a file is one sheet without a list of sheets.
-        book.sheets.append(BoundSheet("Sheet1", 0))
+        book.sheets.append(BoundSheet("Sheet 1", 0))
     return book

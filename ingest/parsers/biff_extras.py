@@ -19,7 +19,8 @@ from ingest.parsers.sheet_names import Area
 from ingest.parsers.tables import column_letters
 
 _HEADER, _FOOTER, _NOTE, _OBJECT, _TEXT_OBJECT = 0x0014, 0x0015, 0x001C, 0x005D, 0x01B6
-_MERGED, _DRAWING, _SERIES_TEXT = 0x00E5, 0x00EC, 0x100D
+_MERGED, _DRAWING, _SERIES_TEXT, _ROW, _MORE_MARGINS = 0x00E5, 0x00EC, 0x100D, 0x0208, 0x089C
+_ROW_IS_HIDDEN = 0x20
 _CLIENT_ANCHOR = b"\x10\xf0\x12\x00\x00\x00"
 _MORE_NOTE = 0xFFFF
 _MAX_TEXT_CHUNKS = 64
@@ -33,6 +34,7 @@ class SheetExtras:
     sheet: str
     metadata: dict[str, JsonValue]
     merges: list[Area] = field(default_factory=list)
+    hidden_rows: set[int] = field(default_factory=set)  # from 0
     _margins: list[tuple[ElementKind, str]] = field(default_factory=list)
     _notes: list[tuple[str, int, str, str]] = field(default_factory=list)  # cell, object, author, text
     _texts: dict[int, tuple[str, str]] = field(default_factory=dict)  # object → (cell, text)
@@ -64,6 +66,18 @@ class SheetExtras:
             self._take_text(record)
         elif kind == _NOTE:
             self._take_note(data)
+        elif kind == _ROW and data[12] & _ROW_IS_HIDDEN:
+            self.hidden_rows.add(struct.unpack_from("<H", data)[0])
+        elif kind == _MORE_MARGINS:
+            self._take_more_margins(data)
+
+    def _take_more_margins(self, data: bytes) -> None:
+        """Read the headers and footers of even and first pages ([MS-XLS] 2.4.137)."""
+        sizes = struct.unpack_from("<4H", data, 30)
+        chunks = Chunks([data[38:]])
+        for kind, size in zip((ElementKind.HEADER, ElementKind.FOOTER) * 2, sizes, strict=True):
+            if size:
+                self._margins.append((kind, margin_text(chunks.unicode_string())))
 
     def _take_merges(self, data: bytes) -> None:
         (count,) = struct.unpack_from("<H", data)

@@ -25,14 +25,17 @@ _OPERAND_SIZES = {0: 1, 1: 1, 2: 2, 3: 4, 4: 2, 5: 2, 7: 3}
 _TITLE, _CAPTION = 62, 34
 _LIST_STYLES = frozenset({48, 49, *range(54, 62)})
 _MAX_BASE_STYLES = 32
-_NO_STYLE = 0xFFF
+_PARAGRAPH_STYLE = 1
+_LAST_LEVEL = 8
 
 
 class Look(NamedTuple):
     """What a paragraph is."""
 
     heading: int = 0  # 1 to 9, 0 for none
-    list_level: int = 0  # from 1, 0 for none
+    list_number: int = 0  # from 1, 0 for none
+    list_level: int = 0  # from 0
+    is_listed: bool = False  # by a style without numbers
     is_title: bool = False
     is_caption: bool = False
     in_table: bool = False
@@ -63,6 +66,26 @@ def changes(data: bytes) -> Iterator[tuple[int, bytes]]:
 class _Style(NamedTuple):
     identity: int
     base: int
+    changes: bytes
+
+
+def _changed(look: Look, data: bytes) -> Look:
+    """Return a look after property changes."""
+    for code, operand in changes(data):
+        value = int.from_bytes(operand[:2], "little", signed=True)
+        if code == _IN_TABLE:
+            look = look._replace(in_table=bool(value))
+        elif code == _ROW_END:
+            look = look._replace(ends_row=bool(value))
+        elif code in (_INNER_CELL, _INNER_ROW_END):
+            look = look._replace(ends_inner_cell=bool(value))
+        elif code == _LIST:
+            look = look._replace(list_number=max(value, 0))
+        elif code == _LIST_LEVEL:
+            look = look._replace(list_level=min(max(value, 0), _LAST_LEVEL))
+        elif code == _OUTLINE:
+            look = look._replace(heading=value + 1 if 0 <= value <= _LAST_LEVEL else 0)
+    return look
 
 
 @dataclass
@@ -71,6 +94,7 @@ class Formats:
 
     document: DocText
     _styles: list[_Style | None] = field(default_factory=list)
+    _style_looks: dict[int, Look] = field(default_factory=dict)
     _starts: list[int] = field(default_factory=list)
     _looks: list[tuple[int, Look]] = field(default_factory=list)  # end offset and look of each run
 
@@ -91,39 +115,24 @@ class Formats:
         """Return what a paragraph property list (style and changes) says."""
         if len(data) < 2:
             return PLAIN
-        (style,) = struct.unpack_from("<H", data)
-        look = self._style_look(style)
-        listed = look.list_level
-        level = 0
-        for code, operand in changes(data[2:]):
-            value = int.from_bytes(operand[:2], "little", signed=True)
-            if code == _IN_TABLE:
-                look = look._replace(in_table=bool(value))
-            elif code == _ROW_END:
-                look = look._replace(ends_row=bool(value))
-            elif code in (_INNER_CELL, _INNER_ROW_END):
-                look = look._replace(ends_inner_cell=bool(value))
-            elif code == _LIST:
-                listed = 1 if value > 0 else 0
-            elif code == _LIST_LEVEL:
-                level = operand[0]
-            elif code == _OUTLINE:
-                look = look._replace(heading=operand[0] + 1 if operand[0] < 9 else 0)
-        return look._replace(list_level=listed + level if listed else 0)
+        return _changed(self._style_look(struct.unpack_from("<H", data)[0]), data[2:])
 
-    def _style_look(self, style: int) -> Look:
-        for _ in range(_MAX_BASE_STYLES):
-            found = self._styles[style] if style < len(self._styles) else None
-            if found is None:
-                return PLAIN
-            if 1 <= found.identity <= 9:
-                return Look(heading=found.identity)
-            if found.identity in _LIST_STYLES:
-                return Look(list_level=1)
-            if found.identity in (_TITLE, _CAPTION):
-                return Look(is_title=found.identity == _TITLE, is_caption=found.identity == _CAPTION)
-            style = found.base
-        return PLAIN
+    def _style_look(self, style: int, depth: int = 0) -> Look:
+        """Return what a style says, after the style it is based on."""
+        if style in self._style_looks:
+            return self._style_looks[style]
+        found = self._styles[style] if style < len(self._styles) else None
+        if found is None or depth > _MAX_BASE_STYLES:
+            return PLAIN
+        look = _changed(self._style_look(found.base, depth + 1), found.changes)
+        if 1 <= found.identity <= 9:
+            look = look._replace(heading=found.identity)
+        elif found.identity in _LIST_STYLES:
+            look = look._replace(is_listed=True)
+        elif found.identity in (_TITLE, _CAPTION):
+            look = look._replace(is_title=found.identity == _TITLE, is_caption=found.identity == _CAPTION)
+        self._style_looks[style] = look
+        return look
 
     def deletions(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges of positions that tracked changes have deleted."""
@@ -193,17 +202,29 @@ def _property_list(page: bytes, at: int, *, is_paragraph: bool) -> bytes:
 
 def _read_styles(data: bytes) -> list[_Style | None]:
     found: list[_Style | None] = []
-    if len(data) < 4:
+    if len(data) < 6:
         return found
-    header, count = struct.unpack_from("<HH", data)
+    header, count, base_size = struct.unpack_from("<HHH", data)
     at = 2 + header
     while len(found) < count and at + 2 <= len(data):
         (size,) = struct.unpack_from("<H", data, at)
-        if size >= 4 and at + 6 <= len(data):
-            first, second = struct.unpack_from("<HH", data, at + 2)
-            base = second >> 4
-            found.append(_Style(first & 0xFFF, base if base != _NO_STYLE else len(data)))
-        else:
-            found.append(None)
+        found.append(_read_style(data[at + 2 : at + 2 + size], base_size))
         at += 2 + size
     return found
+
+
+def _read_style(data: bytes, base_size: int) -> _Style | None:
+    if len(data) < 4:
+        return None
+    first, second = struct.unpack_from("<HH", data)
+    base = second >> 4
+    own = b""
+    if second & 0x0F == _PARAGRAPH_STYLE and base_size + 2 <= len(data):
+        # Behind the name stand the paragraph changes: their size, the style once more, and the list.
+        (name_size,) = struct.unpack_from("<H", data, base_size)
+        at = base_size + 2 + 2 * (name_size + 1)
+        at += at % 2
+        if at + 2 <= len(data):
+            (size,) = struct.unpack_from("<H", data, at)
+            own = data[at + 4 : at + 2 + size]
+    return _Style(first & 0xFFF, base, own)

@@ -13,16 +13,14 @@ from pydantic import JsonValue
 from ingest.anchors import SectionAnchor
 from ingest.context import Piece
 from ingest.model import Cell, ElementKind
+from ingest.parsers.doc_fields import visible_text
 from ingest.parsers.doc_format import Formats, Look
 from ingest.parsers.doc_text import DocText, clean
 from ingest.parsers.tables import header_names, is_header
+from ingest.parsers.word_numbering import Numbering
 
 _ENDS = re.compile(r"[\r\x07\x0c]")
-_FIELD_MARKS = re.compile(r"[\x13\x14\x15]")
-_EQUATION = re.compile(r"\x13\s*EQ\s.*[,(](?P<base>[^(),\\]*)\)\s*$", re.IGNORECASE | re.DOTALL)
-_MAX_EQUATION = 2000
 _CELL_END = "\x07"
-_HIDDEN = "\0"
 # Pictures, automatic note numbers, separators, drawn objects, optional hyphens and field marks show no text.
 _SHOWN = {
     **dict.fromkeys((0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x08, 0x13, 0x14, 0x15, 0x1F)),
@@ -51,21 +49,13 @@ class _Note(NamedTuple):
     author: str = ""
 
 
-def _instruction(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the spans of a field that show nothing: all of it up to the result.
-
-    An EQ field has no result: it draws its last argument, as in a character with its reading above.
-    """
-    drawn = _EQUATION.match(text, start, min(end, start + _MAX_EQUATION))
-    return [(start, drawn.start("base")), (drawn.end("base"), end)] if drawn else [(start, end)]
-
-
 @dataclass
 class StoryReader:
     """Reads a document once, from the body to the text boxes."""
 
     document: DocText
     formats: Formats
+    numbering: Numbering
     _visible: str = ""
     _headings: list[tuple[int, str]] = field(default_factory=list)
     _blocks: int = 0
@@ -75,7 +65,7 @@ class StoryReader:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield everything; notes and comments follow what they hang on, margins and boxes come last."""
-        self._visible = self._without_hidden()
+        self._visible = visible_text(self.document, self.formats)
         self._notes = sorted(self._find_notes())
         start, end = self.document.stories["body"]
         yield from self._body(start, end)
@@ -84,29 +74,6 @@ class StoryReader:
         self._headings, self._blocks = [], 0
         yield from self._margins()
         yield from self._boxes("header_boxes")
-
-    def _without_hidden(self) -> str:
-        """Return the text with deleted text and field instructions blotted out, length unchanged."""
-        text = self.document.text
-        spans = list(self.formats.deletions())
-        waiting: list[int] = []
-        for found in _FIELD_MARKS.finditer(text):
-            if found[0] == "\x13":
-                waiting.append(found.start())
-            elif waiting:
-                start = waiting.pop()
-                if start >= 0:
-                    spans.extend(_instruction(text, start, found.start()))
-                if found[0] == "\x14":
-                    waiting.append(-1)
-        pieces: list[str] = []
-        at = 0
-        for start, end in sorted(spans):
-            if end > at:
-                pieces.append(text[at : max(start, at)])
-                pieces.append(_HIDDEN * (end - max(start, at)))
-                at = end
-        return "".join((*pieces, text[at:]))
 
     def _paragraphs(self, start: int, end: int) -> Iterator[_Paragraph]:
         at = start
@@ -133,10 +100,11 @@ class StoryReader:
                     rows.append(cells)
                     cells, lines = [], []
                 elif is_cell:
-                    cells.append("\n".join(line for line in (*lines, paragraph.text) if line))
+                    lines.append(self._labelled(paragraph, look)[0])
+                    cells.append("\n".join(line for line in lines if line))
                     lines = []
                 else:
-                    lines.append(paragraph.text)
+                    lines.append(self._labelled(paragraph, look)[0])
                 before = "" if ends_row else paragraph.mark
                 continue
             yield from self._table(rows)
@@ -149,19 +117,28 @@ class StoryReader:
 
     def _paragraph(self, paragraph: _Paragraph, look: Look) -> Iterator[Piece]:
         self._blocks += 1
+        text, label = self._labelled(paragraph, look)
         if not paragraph.text:
             return
         kind, level = ElementKind.PARAGRAPH, 0
         if look.heading:
             kind, level = ElementKind.HEADING, look.heading
             self._headings = [entry for entry in self._headings if entry[0] < level]
-        elif look.list_level:
-            kind, level = ElementKind.LIST_ITEM, look.list_level
+        elif look.list_number or look.is_listed:
+            kind, level = ElementKind.LIST_ITEM, look.list_level + 1
         elif look.is_title or look.is_caption:
             kind = ElementKind.TITLE if look.is_title else ElementKind.CAPTION
-        yield Piece(kind, paragraph.text, self._anchor(), level)
+        metadata: dict[str, JsonValue] = {"label": label} if label else {}
+        yield Piece(kind, text, self._anchor(), level, metadata=metadata)
         if look.heading:
-            self._headings.append((level, paragraph.text))
+            self._headings.append((level, text))
+
+    def _labelled(self, paragraph: _Paragraph, look: Look) -> tuple[str, str]:
+        """Count a paragraph of a list; return its text as shown and its number."""
+        if not look.list_number or not paragraph.text:
+            return paragraph.text, ""
+        label = self.numbering.count(str(look.list_number), look.list_level)
+        return f"{label} {paragraph.text}" if label else paragraph.text, label
 
     def _anchor(self, part: str | None = None) -> SectionAnchor:
         path = tuple(text for _, text in self._headings)

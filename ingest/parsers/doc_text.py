@@ -6,6 +6,7 @@ text boxes. The text is kept one character for each position, so that positions 
 
 from __future__ import annotations
 
+import codecs
 import struct
 from array import array
 from bisect import bisect_right
@@ -166,14 +167,19 @@ def _read(found: DocText) -> None:
         raw = found.stream[piece.offset : piece.offset + count * piece.width]
         if piece.width == 1:
             part = raw.decode(encoding, "replace")
-            # In a multi-byte code page characters and bytes no longer count alike.
-            part = part if len(part) == len(raw) else raw.decode("latin-1")
+            part = part if len(part) == len(raw) else _byte_by_byte(raw, encoding)
         else:
             units = array("H")
             units.frombytes(raw[: len(raw) // 2 * 2])
             part = "".join(map(chr, units))
         parts.append(part.ljust(count, "\0") if count - len(part) < len(found.stream) else part)
     found.text = "".join(parts)
+
+
+def _byte_by_byte(raw: bytes, encoding: str) -> str:
+    """Decode a multi-byte code page to one character for each byte, as positions count bytes there."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    return "".join((decoder.decode(raw[at : at + 1]) or "\0")[-1] for at in range(len(raw)))
 
 
 def _old_encoding(found: DocText) -> str:

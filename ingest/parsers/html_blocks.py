@@ -78,8 +78,8 @@ class _Builder:
         run, opened = self._run, self._elements.open
         if opened["pre"] or opened["textarea"] or opened["xmp"] or opened["plaintext"]:
             run.add_preformatted(token.data, token.line)
-        elif opened["rt"]:
-            run.annotate(token.data)
+        elif opened["rt"] and opened["ruby"]:
+            run.annotate(token.data, token.line)
         else:
             run.add(token.data, token.line)
 

@@ -98,15 +98,18 @@ class TextRun:
             self._just_broken = True
         return True
 
-    def annotate(self, data: str) -> None:
+    def annotate(self, data: str, line: int) -> None:
         """Add the reading of a ruby base; it is shown after the base, in parentheses."""
-        self._annotation.append(data.strip())
+        if data.strip():
+            self._reach(line, line + data.rstrip().count("\n"))
+            self._annotation.append(data.strip())
 
     def end_annotation(self) -> None:
         """End a ruby base."""
-        if any(self._annotation) and self._parts:
-            self._parts.append(f"({''.join(self._annotation)})")
-        self._annotation.clear()
+        if self._annotation:
+            reading = "".join(self._annotation)
+            self._parts.append(f"({reading})" if any(map(str.strip, self._parts)) else reading)
+            self._annotation.clear()
 
     def choose(self, name: str) -> None:
         """Take the text that follows, up to ``end_choice``, for the value of a form field."""
@@ -121,11 +124,13 @@ class TextRun:
 
     def read(self) -> tuple[str, int, int]:
         """Return running text with its first and last line."""
+        self.end_annotation()
         text = _AROUND_BREAK.sub("\n", _BLANKS.sub(" ", "".join(self._parts))).strip()
         return text, self._first, self._last
 
     def paragraphs(self, is_code: bool) -> Iterator[tuple[str, int, int]]:
         """Yield preformatted text, divided at blank lines unless it is code of modest length."""
+        self.end_annotation()
         lines = "".join(self._parts).split("\n")
         offsets = [0, *accumulate(len(line) + 1 for line in lines)]
         for first, last in _runs(lines, self._length if is_code else 0):

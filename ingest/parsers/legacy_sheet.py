@@ -86,12 +86,13 @@ def _sheet(context: ParseContext, stream: bytes, book: Book, sheet: BoundSheet) 
     rows = () if sheet.is_chart else _rows(context, stream, book, sheet)
     for named in names.follow(rows):
         header: dict[str, JsonValue] = {"header": True} if named.is_header else {}
+        hidden: dict[str, JsonValue] = {"hidden": True} if named.row.number - 1 in extras.hidden_rows else {}
         yield Piece(
             ElementKind.TABLE_ROW,
             named.text(),
             SheetAnchor(sheet=sheet.name, cells=named.reference()),
             cells=named.cells(),
-            metadata={**_marks(sheet), **header},
+            metadata={**_marks(sheet), **hidden, **header},
         )
     yield from extras.pieces()
 

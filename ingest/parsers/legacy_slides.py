@@ -20,7 +20,7 @@ from ingest.parsers.ppt_shapes import PptShape, PptTable, read_shapes
 from ingest.parsers.ppt_show import Show, ShowSlide, open_show
 from ingest.parsers.tables import header_names, is_header
 
-_STREAM, _USER = "PowerPoint Document", "Current User"
+_STREAM, _USER, _DUAL = "PowerPoint Document", "Current User", "PP97_DUALSTORAGE/"
 Part = Literal["title", "body", "table", "notes", "comment", "figure"]
 
 
@@ -39,8 +39,10 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         if not ole.exists(_STREAM):
             raise CorruptFile("The file does not hold a PowerPoint presentation.")
         describe_ole(context, ole)
-        stream = read_stream(ole, _STREAM)
-        user = read_stream(ole, _USER) if ole.exists(_USER) else b""
+        # A file saved for PowerPoint 95 and 97 at once holds the newer copy in a storage of its own.
+        folder = _DUAL if ole.exists(_DUAL + _STREAM) else ""
+        stream = read_stream(ole, folder + _STREAM)
+        user = read_stream(ole, folder + _USER) if ole.exists(folder + _USER) else b""
     if is_ppt_95(stream):
         yield from read_ppt_95(context, stream)
         return

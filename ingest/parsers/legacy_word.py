@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile
+from ingest.parsers import word
 from ingest.parsers.doc_format import read_formats
+from ingest.parsers.doc_lists import read_lists
 from ingest.parsers.doc_stories import StoryReader
 from ingest.parsers.doc_text import open_text
 from ingest.parsers.embedded import attach_storages
 from ingest.parsers.ole import open_ole
 from ingest.parsers.ole_properties import describe_ole
+from ingest.parsers.opc import is_flat_package
 from ingest.parsers.word_xml import is_word_xml, parse_word_xml
 
 _HEAD = 4096
@@ -33,10 +36,13 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     if is_word_xml(head):
         yield from parse_word_xml(context)
         return
+    if is_flat_package(head):
+        yield from word.parse(context)
+        return
     with open_ole(context.path) as ole:
         if not ole.exists("WordDocument"):
             raise CorruptFile("The file does not hold a Word document.")
         describe_ole(context, ole)
         document = open_text(ole)
         attach_storages(context, ole)
-    yield from StoryReader(document, read_formats(document)).pieces()
+    yield from StoryReader(document, read_formats(document), read_lists(document)).pieces()

@@ -50,6 +50,10 @@ class _Section(NamedTuple):
     kinds: frozenset[str]
     condition: tuple[str, float] | None
 
+    @property
+    def is_date(self) -> bool:
+        return bool(self.kinds & {"date", "elapsed"}) and "general" not in self.kinds
+
 
 def general(value: float) -> str:
     """Return a number as stored, without the noise of binary fractions."""
@@ -113,8 +117,7 @@ def _choose(sections: tuple[_Section, ...], value: float) -> tuple[_Section, boo
 @lru_cache(maxsize=4096)
 def is_date_format(code: str) -> bool:
     """Return whether numbers under this format are dates or times."""
-    kinds = _sections(code)[0].kinds
-    return bool(kinds & {"date", "elapsed"}) and "general" not in kinds
+    return _sections(code)[0].is_date
 
 
 def show_number(value: float, code: str, *, date_1904: bool = False) -> Shown:
@@ -125,13 +128,18 @@ def show_number(value: float, code: str, *, date_1904: bool = False) -> Shown:
         code: the format code; "General" or "" for none.
         date_1904: the workbook counts days from 1904 instead of 1900.
     """
-    plain = general(value)
     if code in ("", "General", "@") or not math.isfinite(value):
-        return Shown(plain)
+        return Shown(general(value))
+    return _show(value, code, date_1904)
+
+
+@lru_cache(maxsize=65_536)
+def _show(value: float, code: str, date_1904: bool) -> Shown:
     section, minus = _choose(_sections(code), value)
-    if section.kinds & {"date", "elapsed"} and "general" not in section.kinds:
+    if section.is_date:
         found = render_date(section.tokens, value, date_1904=date_1904)
-        return Shown(*found) if found else Shown(plain)
+        return Shown(*found) if found else Shown(general(value))
+    plain = general(value)
     text = _render(section, abs(value))
     if not text or text == plain:
         return Shown(plain)

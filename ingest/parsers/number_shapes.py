@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 Tokens: TypeAlias = tuple[tuple[str, str], ...]  # (kind, text) in order
 
+_PLAIN_SHAPE = re.compile(r"[#,]*0(?:\.0+)?")
 _LAST_DAY = 2_958_465  # 9999-12-31
 _MAX_DENOMINATOR_DIGITS = 4
 
@@ -19,10 +22,13 @@ class _Places(NamedTuple):
     whole: list[int]
     decimals: list[int]
     power: list[int]
-    scale: int  # commas behind the whole digits: thousands left out
+    shift: int  # decimal places to move the point: percent signs up, commas behind the whole digits down
     grouped: bool
+    is_fraction: bool
+    around: tuple[str, str] | None  # what stands before and behind, in the common case of "0.00" inside
 
 
+@lru_cache(maxsize=1024)
 def _find_places(tokens: Tokens) -> _Places:
     point = next((at for at, (kind, _) in enumerate(tokens) if kind == "point"), len(tokens))
     power = next((at for at, (kind, _) in enumerate(tokens) if kind == "exponent"), len(tokens))
@@ -30,27 +36,43 @@ def _find_places(tokens: Tokens) -> _Places:
     whole = [at for at in digits if at < min(point, power)]
     commas = [at for at, (kind, _) in enumerate(tokens) if kind == "comma"]
     last = whole[-1] if whole else -1
+    decimals = [at for at in digits if point < at < power]
+    percents = sum(1 for kind, _ in tokens if kind == "percent")
     return _Places(
         whole,
-        [at for at in digits if point < at < power],
+        decimals,
         [at for at in digits if at > power],
-        sum(1 for at in commas if at > last) if whole else 0,
+        2 * percents - 3 * (sum(1 for at in commas if at > last) if whole else 0),
         any(whole[0] < at < last for at in commas) if whole else False,
+        any(kind == "slash" for kind, _ in tokens),
+        _around(tokens, whole, decimals) if power == len(tokens) else None,
     )
+
+
+def _around(tokens: Tokens, whole: list[int], decimals: list[int]) -> tuple[str, str] | None:
+    """Return what stands around the digits, None where they need to be filled in one by one."""
+    inside = tokens[whole[0] : max((*whole, *decimals)) + 1] if whole else ()
+    shape = "".join(text for _, text in inside)
+    if not _PLAIN_SHAPE.fullmatch(shape) or any(kind == "literal" for kind, _ in inside):
+        return None
+    before, after = tokens[: whole[0]], tokens[whole[0] + len(inside) :]
+    outer = [[text for kind, text in part if kind != "comma"] for part in (before, after)]
+    return "".join(outer[0]), "".join(outer[1])
 
 
 def render_number(tokens: Tokens, value: float) -> str:
     """Return a number that is not negative in the shape of a format section."""
-    if any(kind == "slash" for kind, _ in tokens):
-        return _render_fraction(tokens, value)
     places = _find_places(tokens)
-    percents = sum(1 for kind, _ in tokens if kind == "percent")
-    number = Decimal(repr(value)).scaleb(2 * percents - 3 * places.scale)
+    if places.is_fraction:
+        return _render_fraction(tokens, value)
+    number = Decimal(repr(value)).scaleb(places.shift) if places.shift else Decimal(repr(value))
     power = 0
     if places.power and number:
         power = number.adjusted() - max(len(places.whole) - 1, 0)
         number = number.scaleb(-power)
     exact = number.quantize(Decimal(1).scaleb(-len(places.decimals)), ROUND_HALF_UP)
+    if places.around:
+        return f"{places.around[0]}{exact:{',' if places.grouped else ''}f}{places.around[1]}"
     whole, _, decimals = format(exact, "f").partition(".")
     filled = _fill_whole(tokens, places, whole) | _fill_decimals(tokens, places.decimals, decimals)
     filled |= _fill_power(tokens, places.power, power)

@@ -22,6 +22,7 @@ def describe_package(context: ParseContext, package: Package) -> None:
     extra: dict[str, JsonValue] = {key: core[key] for key in _EXTRA if core.get(key)}
     application = _values(_root(package, "extended-properties", "docProps/app.xml"))
     extra |= {key.lower(): application[key] for key in ("Company", "Manager") if application.get(key)}
+    pages = application.get("Pages", "")
     custom = _root(package, "custom-properties", "docProps/custom.xml")
     for node in () if custom is None else custom:
         value = " ".join(text.strip() for text in node.itertext() if text.strip())
@@ -34,6 +35,7 @@ def describe_package(context: ParseContext, package: Package) -> None:
         modified_at=read_date(core.get("modified")),
         occurred_at=created,
         language=core.get("language") or None,
+        page_count=int(pages) if pages.isdecimal() and int(pages) else None,
         extra=extra,
     )
 

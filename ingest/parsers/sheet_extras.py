@@ -14,6 +14,7 @@ from ingest.model import ElementKind
 from ingest.parsers.drawing import alt_text, graphic_texts, text_lines, visible
 from ingest.parsers.ooxml import Node, attribute, local
 from ingest.parsers.opc import Package
+from ingest.parsers.sheet_controls import sheet_controls
 from ingest.parsers.sheet_rows import rich_text
 from ingest.parsers.sheet_styles import unescape
 from ingest.parsers.tables import column_letters
@@ -77,14 +78,22 @@ def _people(package: Package) -> dict[str, str]:
 
 def sheet_drawings(package: Package, part: str, sheet: str, metadata: Metadata) -> Iterator[Piece]:
     """Yield text boxes, charts, diagrams and alternative texts, each with the cell it starts in."""
+    told: set[str] = set()
     for target in package.related(part, "drawing"):
         root = package.optional(target)
         for holder in () if root is None else root:
             anchor = SheetAnchor(sheet=sheet, cells=_start_cell(holder))
             for text in _texts(holder, "txBody"):
+                told.add(" ".join(text.split()))
                 yield Piece(ElementKind.TEXT_BOX, text, anchor, metadata=metadata)
             for text in (*graphic_texts(package, target, holder), *_descriptions(holder)):
                 yield Piece(ElementKind.FIGURE, text, anchor, metadata=metadata)
+
+    for control in sheet_controls(package, part):
+        # Newer programs draw a control twice, in both languages.
+        if control.text.lstrip("☒☐ ") not in told:
+            anchor = SheetAnchor(sheet=sheet, cells=control.cell)
+            yield Piece(control.kind, control.text, anchor, metadata=metadata)
 
 
 def _start_cell(holder: Node) -> str:

@@ -136,6 +136,8 @@ class ColumnNames:
 
     def _header(self, row: SheetRow, following: Iterable[SheetRow]) -> dict[int, str]:
         """Return the names a row gives: as a whole, or for tables that stand side by side."""
+        if self._begun and not self._above and not any(cell.is_strong for cell in row.cells.values()):
+            return {}
         block = _block(row, following)
         spread = {
             column: f"{self._above[column]} {text}" if self._above.get(column, text) != text else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import IO, NamedTuple
 from zipfile import BadZipFile
 
@@ -17,6 +18,7 @@ from ingest.parsers.ooxml import Node, error_of, refuse_entities
 from ingest.parsers.sheet_styles import CellStyles, unescape
 
 STREAM_DAMAGE = (BadZipFile, zlib.error, EOFError, NotImplementedError)
+_MAX_LETTERS = 4
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})$")
 _ISO_DATE = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.0+)?Z?$")
 
@@ -46,10 +48,11 @@ class Workbook(NamedTuple):
     date_1904: bool
 
 
+@lru_cache(maxsize=20_000)
 def column_number(letters: str) -> int:
     """Return the 0-based column of its letters: "A" is 0, "AA" is 26."""
     number = 0
-    for letter in letters:
+    for letter in letters[:_MAX_LETTERS].upper():
         number = number * 26 + ord(letter) - ord("A") + 1
     return number - 1
 
@@ -109,8 +112,8 @@ def read_row(node: Node, previous: int, workbook: Workbook, limits: ParseLimits)
     cells: dict[int, SheetCell] = {}
     column = -1
     for child in node:
-        place = _REFERENCE.match(child.get("r", ""))
-        column = column_number(place[1]) if place else column + 1
+        letters = child.get("r", "").rstrip("0123456789")
+        column = column_number(letters) if letters.isalpha() else column + 1
         raw, formula, inline = None, None, None
         for part in child:
             if part.tag == value_tag:

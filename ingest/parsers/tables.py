@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 _NUMBER = re.compile(r"[-+(]?[^\w\s]{0,2}\s?\d[\d.,:/\s-]*\)?\s?(?:[^\W\d_]{1,3}|[%€$£¥‰°])?$")
 _DAY = re.compile(r"\d{4}-\d\d(-\d\d)?$")
@@ -19,6 +20,7 @@ def looks_numeric(text: str) -> bool:
     return bool(_NUMBER.match(text.strip()))
 
 
+@lru_cache(maxsize=20_000)
 def column_letters(index: int) -> str:
     """Return the spreadsheet name of a 0-based column: 0 is "A", 26 is "AA"."""
     letters = ""

@@ -51,7 +51,10 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         for kind, name, element in _NOTE_PARTS:
             for source in package.related(part, kind):
                 walker.notes |= _read_notes(package.optional(source), name, element, source)
-        yield from walker.story(root, part)
+        for piece in walker.story(root, part):
+            if piece.kind is ElementKind.TITLE and not context.metadata.title:
+                context.describe(title=piece.text)
+            yield piece
         for key in list(walker.notes):
             yield from walker.note(key)
         yield from _margins(walker, package, part, root)

@@ -112,8 +112,8 @@ class Walker:
 
     def _chunk(self, node: Node, source: str, place: Place, *, top: bool) -> Iterator[Piece]:
         """Yield an embedded document as if it had been written here."""
+        self.blocks += top
         for piece in self.embed(source, attribute(node, "id")) if self.embed else ():
-            self.blocks += top
             yield self._placed(piece, place, top=top)
 
     def _placed(self, piece: Piece, place: Place, *, top: bool) -> Piece:

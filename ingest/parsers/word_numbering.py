@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ingest.parsers.ooxml import Node, attribute, local, tag
 
@@ -15,22 +16,45 @@ _ROMAN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Level:
+class Level(NamedTuple):
+    """How one level of a list counts.
+
+    Attributes:
+        start: its first number.
+        shape: Word's name of the number format.
+        pattern: what is shown, "%1.%2." with the numbers of levels 1 and 2.
+        style: the paragraph style that stands for this level, "" for none.
+        is_legal: numbers of other levels are shown in digits, whatever their own shape.
+        restart: it begins anew after a paragraph of one of the first so many levels; None for any above it.
+    """
+
     start: int
-    shape: str  # Word's name of the number format
-    pattern: str  # "%1.%2."
-    style: str  # the paragraph style that stands for this level, "" for none
+    shape: str
+    pattern: str
+    style: str = ""
+    is_legal: bool = False
+    restart: int | None = None
 
 
 @dataclass
 class Numbering:
     """The lists of a document and how far each has counted."""
 
-    _levels: dict[str, dict[int, _Level]] = field(default_factory=dict)
-    _group: dict[str, str] = field(default_factory=dict)  # lists of one group count on together
+    _levels: dict[str, dict[int, Level]] = field(default_factory=dict)
+    _group: dict[str, str] = field(default_factory=dict)
     _restarts: dict[str, set[int]] = field(default_factory=dict)
     _counters: dict[str, dict[int, int]] = field(default_factory=dict)
+
+    def add(self, number: str, group: str, levels: dict[int, Level], restarts: set[int]) -> None:
+        """Add a list.
+
+        Args:
+            number: what paragraphs call it by.
+            group: lists of one group count on together.
+            levels: by 0-based index.
+            restarts: levels that begin anew with the first paragraph of this list.
+        """
+        self._levels[number], self._group[number], self._restarts[number] = levels, group, restarts
 
     def level_of_style(self, number: str, style: str) -> int:
         """Return the level a style stands for in a list, 0 where none is said."""
@@ -47,21 +71,31 @@ class Numbering:
             self._restarts[number].discard(level)
             counters.pop(level, None)
         counters[level] = counters.get(level, levels[level].start - 1) + 1
+        for above in range(level):
+            # A level that was skipped counts as begun.
+            counters.setdefault(above, levels[above].start if above in levels else 1)
         for deeper in [key for key in counters if key > level]:
-            del counters[deeper]
+            limit = levels[deeper].restart if deeper in levels else None
+            if limit is None or level < limit:
+                del counters[deeper]
         if levels[level].shape in ("bullet", "none"):
             return ""
 
         def shown(found: re.Match[str]) -> str:
             index = int(found[1]) - 1
             one = levels.get(index)
-            return number_text(counters.get(index, one.start), one.shape) if one else ""
+            if one is None:
+                return ""
+            is_digits = levels[level].is_legal and index != level
+            return number_text(counters.get(index, one.start), "decimal" if is_digits else one.shape)
 
         return _PLACEHOLDER.sub(shown, levels[level].pattern).strip()
 
 
 def number_text(value: int, shape: str) -> str:
     """Return a list number in one of Word's number formats; unknown ones count in digits."""
+    if shape == "decimalZero":
+        return f"{value:02d}"
     if not 1 <= value <= 9999:
         return str(value)
     if shape.endswith("Letter"):
@@ -72,7 +106,7 @@ def number_text(value: int, shape: str) -> str:
             text += sign * (value // size)
             value %= size
     else:
-        return f"{value:02d}" if shape == "decimalZero" else str(value)
+        return str(value)
     return text.upper() if shape.startswith("upper") else text
 
 
@@ -87,14 +121,14 @@ def read_numbering(root: Node | None) -> Numbering:
         number, base = attribute(node, "numId"), _value(node, "abstractNumId")
         linked = _value(shared.get(base), "numStyleLink")
         levels = _read_levels(by_style.get(linked) if linked else shared.get(base))
+        restarts: set[int] = set()
         for change in node.iter(tag("w:lvlOverride")):
             levels.update(_read_levels(change))
             start, index = _value(change, "startOverride"), attribute(change, "ilvl")
             if start.isdecimal() and index.isdecimal() and int(index) in levels:
-                old = levels[int(index)]
-                levels[int(index)] = _Level(int(start), old.shape, old.pattern, old.style)
-                found._restarts.setdefault(number, set()).add(int(index))
-        found._levels[number], found._group[number] = levels, base
+                levels[int(index)] = levels[int(index)]._replace(start=int(start))
+                restarts.add(int(index))
+        found.add(number, base, levels, restarts)
     return found
 
 
@@ -102,16 +136,22 @@ def _value(parent: Node | None, name: str) -> str:
     return "" if parent is None else attribute(parent.find(tag(f"w:{name}")), "val")
 
 
-def _read_levels(parent: Node | None) -> dict[int, _Level]:
-    found: dict[int, _Level] = {}
+def _is_on(mark: Node | None) -> bool:
+    return mark is not None and attribute(mark, "val", "1") in ("1", "true", "on")
+
+
+def _read_levels(parent: Node | None) -> dict[int, Level]:
+    found: dict[int, Level] = {}
     for node in () if parent is None else parent:
         index = attribute(node, "ilvl")
         if local(node) == "lvl" and index.isdecimal() and int(index) <= _LAST_LEVEL:
-            start = _value(node, "start")
-            found[int(index)] = _Level(
+            start, restart = _value(node, "start"), _value(node, "lvlRestart")
+            found[int(index)] = Level(
                 start=int(start) if start.isdecimal() else 1,
                 shape=_value(node, "numFmt") or "decimal",
                 pattern=_value(node, "lvlText"),
                 style=_value(node, "pStyle"),
+                is_legal=_is_on(node.find(tag("w:isLgl"))),
+                restart=int(restart) if restart.isdecimal() else None,
             )
     return found

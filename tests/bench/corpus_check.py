@@ -29,25 +29,22 @@ from ingest.model import Element
 from ingest.parse import parse_file
 from ingest.render import as_text
 
-LIMITS = ParseLimits(wall_s=120)
 
-
-def text_of(path: Path, name: str, work: Path, depth: int) -> Iterator[str]:
+def text_of(path: Path, name: str, limits: ParseLimits, work: Path, depth: int) -> Iterator[str]:
     """Yield the text of a file and of the files inside it."""
-    outcome = parse_file(path, name, LIMITS, work)
+    outcome = parse_file(path, name, limits, work)
     if outcome.element_count:
         yield from as_text(read_jsonl(work / "elements.jsonl", Element))
     for child in outcome.children if depth else ():
         yield f"\n{child.name}\n"
         try:
-            yield from text_of(
-                work / "children" / child.stored_as, child.name, work / f"in-{child.stored_as}", depth - 1
-            )
+            stored = work / "children" / child.stored_as
+            yield from text_of(stored, child.name, limits, work / f"in-{child.stored_as}", depth - 1)
         except IngestError as error:
             yield f"[{error.code}]\n"
 
 
-def read_one(corpus: Path, entry: dict, out: Path, depth: int) -> tuple[str, float, str]:
+def read_one(corpus: Path, entry: dict, limits: ParseLimits, out: Path, depth: int) -> tuple[str, float, str]:
     """Read one file of the manifest and keep its text or its error."""
     name = entry["file"]
     target = out / name
@@ -55,7 +52,7 @@ def read_one(corpus: Path, entry: dict, out: Path, depth: int) -> tuple[str, flo
     work = out / "work" / name.replace("/", "__")
     started = time.monotonic()
     try:
-        text = "".join(text_of(corpus / name, Path(name).name, work, depth))
+        text = "".join(text_of(corpus / name, Path(name).name, limits, work, depth))
         Path(f"{target}.txt").write_text(text, encoding="utf-8")
         said = ""
     except NoTextFound:
@@ -77,6 +74,7 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--depth", type=int, default=4)
     options.add_argument("--seconds", type=float, default=1500)
+    options.add_argument("--wall", type=float, default=180, help="seconds a file may take")
     options.add_argument("--verbose", action="store_true")
     chosen = options.parse_args()
     if "CORPUS_DIR" not in os.environ:
@@ -89,12 +87,13 @@ def main() -> None:
     chosen.out.mkdir(parents=True)
     manifest = chosen.out / "manifest.jsonl"
     manifest.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
+    limits = ParseLimits(wall_s=chosen.wall)
     deadline = time.monotonic() + chosen.seconds
 
     def work(entry: dict) -> tuple[str, float, str]:
         if time.monotonic() > deadline:
             return entry["file"], 0.0, "not run: out of time"
-        return read_one(corpus, entry, chosen.out, chosen.depth)
+        return read_one(corpus, entry, limits, chosen.out, chosen.depth)
 
     started = time.monotonic()
     with ThreadPoolExecutor(chosen.jobs) as pool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from hypothesis import settings
+
 from extract.extractive import ExtractiveExtractor
 from extract.model import AtomicFact, Extraction
 from extract.segments import split_segments
@@ -17,6 +19,9 @@ from ingest.anchors import (
     SlideAnchor,
 )
 from ingest.model import Cell, Document, DocumentMeta, Element, ElementKind, Owner, Source
+
+# A loaded machine is slow, and that is no finding.
+PATIENT = settings(deadline=None, max_examples=60)
 
 MEETING = datetime(2024, 3, 12, 10, 0, tzinfo=UTC)
 

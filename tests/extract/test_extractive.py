@@ -12,6 +12,7 @@ from extract.segments import split_segments
 from ingest.ids import episode_id, fact_id
 from tests.extract.samples import (
     MEETING,
+    PATIENT,
     cues,
     document,
     extract_all,
@@ -217,6 +218,7 @@ KINDS = st.sampled_from(
 WORDS = st.text("ab Cd.?!，。今天3月文:：-\n“”", max_size=120)
 
 
+@PATIENT
 @given(st.lists(st.tuples(KINDS, WORDS, st.integers(0, 3)), max_size=25))
 def test_every_fact_is_grounded_and_anchored(parts) -> None:
     elements = prose(*parts)
@@ -229,6 +231,7 @@ def test_every_fact_is_grounded_and_anchored(parts) -> None:
             assert source.find(fact.quote) is not None
 
 
+@PATIENT
 @given(st.lists(st.tuples(st.sampled_from(["A", "B", None]), WORDS), max_size=25))
 def test_every_spoken_fact_is_grounded_and_anchored(turns) -> None:
     elements = cues(*turns)

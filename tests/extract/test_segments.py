@@ -10,7 +10,7 @@ from extract.model import SegmentKind
 from extract.segments import MAX_ROWS, split_segments
 from ingest.anchors import MailAnchor
 from ingest.model import Element, ElementKind
-from tests.extract.samples import MEETING, cues, document, messages, pages, prose, rows, slides
+from tests.extract.samples import MEETING, PATIENT, cues, document, messages, pages, prose, rows, slides
 
 SENTENCE = "The committee read the report on the new harbour and asked for a second opinion. "
 
@@ -166,6 +166,7 @@ def any_elements(draw) -> list[Element]:
     return prose(*rows_)
 
 
+@PATIENT
 @given(any_elements(), st.integers(10, 200))
 def test_every_element_is_in_exactly_one_segment_in_order(elements: list[Element], max_tokens: int) -> None:
     found = split(elements, max_tokens)
@@ -173,6 +174,7 @@ def test_every_element_is_in_exactly_one_segment_in_order(elements: list[Element
     assert [segment.position for segment in found] == list(range(len(found)))
 
 
+@PATIENT
 @given(st.lists(st.tuples(st.sampled_from(["A", "B", None]), st.text("ab c.?文", max_size=60)), max_size=60))
 def test_every_cue_is_in_exactly_one_segment_in_order(turns) -> None:
     elements = cues(*turns)

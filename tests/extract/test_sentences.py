@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extract.sentences import sentence_spans, split_sentences
+from tests.extract.samples import PATIENT
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,7 @@ def test_an_endless_sentence_is_cut_at_clauses() -> None:
     assert "".join(parts) == text
 
 
+@PATIENT
 @given(st.text(alphabet='ab Cd.?!。！？，\n"”’」「(1)-“— …é', max_size=200))
 def test_spans_are_in_order_and_lose_only_blanks(text: str) -> None:
     spans = sentence_spans(text)

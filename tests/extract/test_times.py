@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from extract.dates.calendar import DateOrder
 from extract.model import Granularity
 from extract.times import date_order, find_times
+from tests.extract.samples import PATIENT
 
 TUESDAY = datetime(2024, 3, 12, 10, 0, tzinfo=UTC)
 
@@ -166,6 +167,7 @@ def test_dates_that_do_not_exist_are_not_resolved() -> None:
     assert resolved("31 February 2024, 2024-13-40, 2月30日, 45/45/2024") == []
 
 
+@PATIENT
 @given(st.text(alphabet="0123456789年月日号周上下个前后三天QqMarchMay ,./-:to第季度ago last", max_size=60))
 def test_any_text_is_read_without_error_and_without_overlap(text: str) -> None:
     at = 0

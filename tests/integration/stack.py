@@ -18,7 +18,8 @@ import psutil
 
 from ingest.model import Owner
 from tests.integration.worker_app import build
-from workers.model import DocumentRecord, State, Upload
+from workers.model import DocumentRecord, Stage, State, Upload
+from workers.queue import MAINTENANCE, queue_name
 from workers.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,7 @@ class Stack:
     """A ledger, blobs, and any number of workers."""
 
     def __init__(self, home: Path, broker_url: str, **settings: object) -> None:
+        home.mkdir(exist_ok=True)
         self.home = home
         variables = {
             "STRATA_HOME": home, "CELERY_BROKER_URL": broker_url, "WORKER_LEASE_S": 30,
@@ -49,10 +51,11 @@ class Stack:
 
     def worker(self, concurrency: int = 2) -> subprocess.Popen[bytes]:
         """Start a worker; it takes a second or two until it works."""
+        queues = ",".join(queue_name(self.services.settings, name) for name in (*Stage, MAINTENANCE))
         command = [
             sys.executable, "-m", "celery", "-A", "tests.integration.worker_app", "worker",
             "--loglevel", "info", "--concurrency", str(concurrency), "--without-gossip", "--without-mingle",
-            "-n", f"w{len(self._workers)}@%h", "-Q", "parse,extract,index,delete,maintenance",
+            "-n", f"w{len(self._workers)}@%h", "-Q", queues,
         ]  # fmt: skip
         with (self.home / f"worker{len(self._workers)}.log").open("wb") as log:
             worker = subprocess.Popen(
@@ -89,7 +92,7 @@ class Stack:
     def get(self, identity: str) -> DocumentRecord:
         return self.services.ledger.documents.get("acme", identity)
 
-    def until(self, condition: Callable[[], bool], seconds: float = 90) -> float:
+    def until(self, condition: Callable[[], bool], seconds: float = 240) -> float:
         """Wait for a condition; return how long it took, in seconds."""
         began = time.monotonic()
         while not condition():
@@ -97,7 +100,7 @@ class Stack:
             time.sleep(0.05)
         return time.monotonic() - began
 
-    def until_state(self, identity: str, state: State, seconds: float = 90) -> float:
+    def until_state(self, identity: str, state: State, seconds: float = 240) -> float:
         return self.until(lambda: self.get(identity).state is state, seconds)
 
     def diary(self) -> Counter[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,29 +17,31 @@ from workers.queue import MAINTENANCE
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-def forget_queues(url: str) -> None:
+def forget_queues(url: str, prefix: str) -> None:
     with Connection(url) as connection:
-        for name in (*(stage.value for stage in Stage), MAINTENANCE):
+        for name in (*Stage, MAINTENANCE):
             try:
                 with connection.channel() as channel:
-                    channel.queue_delete(name)
+                    channel.queue_delete(f"{prefix}{name}")
             except ChannelError:
                 continue
 
 
 @pytest.fixture
-def stack(tmp_path: Path, rabbitmq_url: str) -> Iterator[Stack]:
-    forget_queues(rabbitmq_url)
-    with Stack(tmp_path, rabbitmq_url) as made:
-        yield made
-    forget_queues(rabbitmq_url)
+def prefix(rabbitmq_url: str) -> Iterator[str]:
+    made = f"test-{uuid.uuid4().hex[:8]}-"
+    yield made
+    forget_queues(rabbitmq_url, made)
 
 
-def test_files_become_ready_and_a_purged_queue_is_filled_again(stack: Stack, rabbitmq_url: str) -> None:
-    ids = [stack.hand_in(f"Text {number}", f"{number}.txt") for number in range(4)]
-    stack.until(lambda: stack.services.depths() == {Stage.PARSE: 4, **dict.fromkeys(list(Stage)[1:], 0)})
-    with Connection(rabbitmq_url) as connection, connection.channel() as channel:
-        channel.queue_purge(Stage.PARSE.value)
-    stack.worker()
-    stack.until(lambda: all(stack.get(identity).state is State.READY for identity in ids))
-    assert set(stack.diary().values()) == {1}
+def test_files_become_ready_and_a_purged_queue_is_filled_again(
+    tmp_path: Path, rabbitmq_url: str, prefix: str
+) -> None:
+    with Stack(tmp_path, rabbitmq_url, QUEUE_PREFIX=prefix) as stack:
+        ids = [stack.hand_in(f"Text {number}", f"{number}.txt") for number in range(4)]
+        stack.until(lambda: stack.services.depths() == {**dict.fromkeys(Stage, 0), Stage.PARSE: 4})
+        with Connection(rabbitmq_url) as connection, connection.channel() as channel:
+            channel.queue_purge(f"{prefix}parse")
+        stack.worker()
+        stack.until(lambda: all(stack.get(identity).state is State.READY for identity in ids))
+        assert set(stack.diary().values()) == {1}

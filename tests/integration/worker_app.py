@@ -18,6 +18,7 @@ from retrieval.embedders.fake import HashEmbedder
 from retrieval.protocols import Collection
 from tests.workers.stand_ins import LineExtractor, parse_lines, split_lines
 from workers.companion import start_companion
+from workers.lifetime import follow_lifetime
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.services import Services, open_ledger
 from workers.settings import Settings
@@ -105,8 +106,8 @@ def build(settings: Settings) -> Services:
         searcher=None,  # type: ignore[arg-type]
         parse=parse_lines,
         split=split_lines,
-        enqueue=Publisher(ledger.outbox, sender(celery), settings.worker_queue_window),
-        depths=lambda: queue_depths(celery),
+        enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
+        depths=lambda: queue_depths(celery, settings),
     )
 
 
@@ -115,3 +116,4 @@ if "CELERY_BROKER_URL" in os.environ:
     app = make_celery(settings)
     register_tasks(app, settings, build)
     start_companion(app, "workers.reconcile", settings.reconcile_every_s)
+    follow_lifetime(lambda: None)

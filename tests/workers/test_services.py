@@ -56,12 +56,13 @@ def test_the_ledger_is_where_the_settings_say(tmp_path: Path) -> None:
 
 
 def test_a_broker_that_is_away_is_told_quickly() -> None:
-    app = make_celery(Settings(**NOWHERE))
+    settings = Settings(**NOWHERE)
+    app = make_celery(settings)
     with pytest.raises(QueueUnavailable):
-        queue_depths(app)
+        queue_depths(app, settings)
 
     with pytest.raises(QueueUnavailable):
-        sender(app)(Stage.PARSE, "some-document")
+        sender(app, settings)(Stage.PARSE, "some-document")
 
 
 def test_enqueueing_loads_no_parser_model_or_store() -> None:

@@ -93,6 +93,21 @@ def test_formula_results_notes_and_margins(tmp_path: Path) -> None:
     assert comment.metadata == {"hidden": True, "author": "Ada"}
 
 
+def test_hidden_rows_and_margins_of_first_pages(tmp_path: Path) -> None:
+    margins = text("&CEven head") + text("First foot")
+    sheet = [
+        record(0x208, struct.pack("<HHHHHHHI", 0, 0, 4, 0, 0, 0, 0x20, 0)),
+        record(0x89C, bytes(30) + struct.pack("<4H", 10, 0, 0, 10) + margins),
+        label(0, 0, 4),
+    ]
+    pieces, _ = read(parse, write(tmp_path / "a.xls", workbook(sheet)))
+    assert pieces[1].metadata == {"hidden": True}
+    assert [(piece.kind, piece.text) for piece in pieces[2:]] == [
+        (ElementKind.HEADER, "Even head"),
+        (ElementKind.FOOTER, "First foot"),
+    ]
+
+
 def test_values_a_chart_keeps_are_not_cells(tmp_path: Path) -> None:
     chart = record(0x0809, struct.pack("<HHHH", 0x0600, 0x20, 0, 0)) + number(0, 0, 99) + record(0x0A)
     pieces, _ = read(parse, write(tmp_path / "a.xls", workbook([chart, label(0, 0, 4)])))
@@ -102,6 +117,12 @@ def test_values_a_chart_keeps_are_not_cells(tmp_path: Path) -> None:
 def test_a_password_is_told(tmp_path: Path) -> None:
     with pytest.raises(EncryptedFile):
         read(parse, write(tmp_path / "a.xls", workbook(ROWS, [record(0x2F, bytes(6))])))
+
+
+def test_a_workbook_cut_off_before_its_sheets_is_corrupt(tmp_path: Path) -> None:
+    start = record(0x0809, struct.pack("<HHHHII", 0x0600, 5, 0, 0, 0, 0))
+    with pytest.raises(CorruptFile):
+        read(parse, write(tmp_path / "a.xls", start + record(0x31, bytes(20))))
 
 
 def test_other_bytes_are_corrupt(tmp_path: Path) -> None:

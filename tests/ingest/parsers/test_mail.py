@@ -285,10 +285,10 @@ def test_endless_nesting_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_mail_in_a_mail_in_a_mail_is_one_child(tmp_path: Path) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     _, context = read(tmp_path, "Content-Type: message/rfc822\n\nSubject: in\n" * 20_000)
     assert len(context.children) == 1
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 PARTS = st.sampled_from(
@@ -302,7 +302,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=2000)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.lists(PARTS, max_size=40).map("".join).map(str.encode), st.binary(max_size=300)))
 def test_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, source: bytes) -> None:
     try:
@@ -330,7 +330,7 @@ def test_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, s
     ],
 )
 def test_time_grows_with_length_only(tmp_path: Path, head: str, unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with contextlib.suppress(IngestError):
         read(tmp_path, head + unit * 8_000)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.parsers.number_format import BUILT_IN, is_date_format, show_number
@@ -77,6 +77,7 @@ def test_dates_are_told_from_numbers(code: str, is_date: bool) -> None:
     assert is_date_format(code) is is_date
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     st.floats(allow_nan=True, allow_infinity=True),
     st.text(alphabet='0#?.,%E+-/;[]"$€hmsydAPM@ \\_*<>=1', max_size=24),
@@ -85,6 +86,7 @@ def test_no_format_breaks_the_reader(value: float, code: str) -> None:
     assert isinstance(show_number(value, code).value, str)
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.integers(min_value=-(10**12), max_value=10**12), st.sampled_from(sorted(BUILT_IN)))
 def test_built_in_formats_never_lose_a_whole_number(value: int, number: int) -> None:
     found = show_number(value, BUILT_IN[number])

@@ -156,7 +156,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=2000)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.lists(PARTS, max_size=40).map("".join).map(str.encode), st.binary(max_size=200)))
 def test_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, source: bytes) -> None:
     try:
@@ -174,12 +174,12 @@ def test_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, s
      "NOTE 2024-01-0"],
 )  # fmt: skip
 def test_time_grows_with_length_only(tmp_path: Path, unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     read(tmp_path, "WEBVTT\n\n00:01.000 --> 00:02.000\n" + unit * 20_000)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_line_like_an_endless_id_costs_little(tmp_path: Path) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     read(tmp_path, f"WEBVTT\n\n00:01.000 --> 00:02.000\nx\n\n00000000-{'a' * 300_000} x\n")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -1,0 +1,92 @@
+"""Words a model copied with small slips, found again in the source.
+
+Exact words come first, evened-out ones next (``extract.grounding``). What remains is aligned: the stretch of
+the source that shares the longest run with the quote is taken if nearly all of the quote stands in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from extract.grounding import SourceWords
+from extract.scripts import CJK
+from extract.stretch import Stretch, anchors_of
+from ingest.anchors import Anchor
+from ingest.model import Element
+
+_TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+_MIN_TOKENS = 5
+_MIN_SHARE = 0.85
+_ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…+|\[\.\.\.\])\s*")
+
+
+class _Token(NamedTuple):
+    word: str
+    start: int
+    end: int
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [_Token(found.group().casefold(), *found.span()) for found in _TOKEN.finditer(text)]
+
+
+class Grounded(NamedTuple):
+    """Where a quote stands, in the source's own words."""
+
+    quote: str
+    anchors: tuple[Anchor, ...]
+    elements: tuple[Element, ...]
+    exact: bool
+
+
+class Aligner:
+    """Finds the quotes of one segment."""
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        self._elements = tuple(elements)
+        self._words = SourceWords(elements)
+        self._stretch = Stretch.join(elements)
+        self._tokens = _tokens(self._stretch.text)
+
+    def find(self, quote: str) -> Grounded | None:
+        """Return where a quote stands, or None when the source does not hold it.
+
+        Of a quote with gaps ("We move … June 14") the longest piece counts.
+        """
+        anchors = self._words.find(quote)
+        if anchors is not None:
+            return Grounded(quote.strip(), anchors, self._at(anchors), exact=True)
+        pieces = sorted(_ELLIPSIS.split(quote.strip()), key=len, reverse=True)
+        if len(pieces) > 1 and len(pieces[0]) * 2 >= len(quote):
+            anchors = self._words.find(pieces[0])
+            if anchors is not None:
+                return Grounded(pieces[0], anchors, self._at(anchors), exact=False)
+        return self._aligned(quote)
+
+    def _at(self, anchors: tuple[Anchor, ...]) -> tuple[Element, ...]:
+        return tuple(element for element in self._elements if element.anchor in anchors)
+
+    def _aligned(self, quote: str) -> Grounded | None:
+        wanted = [token.word for token in _tokens(quote)]
+        if len(wanted) < _MIN_TOKENS:
+            return None
+        run = SequenceMatcher(None, [token.word for token in self._tokens], wanted, autojunk=False)
+        longest = run.find_longest_match()
+        first = max(0, longest.a - longest.b)
+        window = self._tokens[first : first + len(wanted)]
+        if not _says_the_same([token.word for token in window], wanted):
+            return None
+        start, end = window[0].start, window[-1].end
+        elements = self._stretch.within(start, end)
+        return Grounded(self._stretch.text[start:end], anchors_of(elements), elements, exact=False)
+
+
+def _says_the_same(source: list[str], wanted: list[str]) -> bool:
+    """Slips in words are forgiven, a number that is not there never."""
+    if not source or any(word not in source for word in wanted if any(map(str.isdigit, word))):
+        return False
+    blocks = SequenceMatcher(None, source, wanted, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) >= _MIN_SHARE * len(wanted)

@@ -1,0 +1,84 @@
+"""Episodes and facts worded by a language model, every quote checked against the source.
+
+Nothing a model says is taken on trust: an answer must keep to its form, be written in the source's language,
+and rest on words that stand in the source. One repair is asked for; an answer cut for length, or a text too
+long for the model, is asked for in halves; what still fails ends in a typed error, or, where a fallback is
+given, in model-free facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from extract.alignment import Aligner
+from extract.assembly import build_episode, make_scene
+from extract.chat.model import ChatModel
+from extract.errors import ExtractError
+from extract.model import Extraction, Segment
+from extract.prompting import prompts_version
+from extract.protocols import Extractor
+from extract.questioning import Questioner
+from extract.said import SaidEpisode
+from extract.statements.draft import Scene
+from extract.wording import facts_of
+from ingest.model import Document
+
+_MAX_TOPICS = 8
+_VERSION = "1"
+
+
+class LlmExtractor:
+    """Makes episodes and facts with a language model.
+
+    Args:
+        chat: the model.
+        questioner: asks it, repairs, splits and remembers.
+        fallback: makes the facts of a stretch no valid answer comes for; None raises instead.
+    """
+
+    def __init__(self, chat: ChatModel, questioner: Questioner, fallback: Extractor | None = None) -> None:
+        self._chat = chat
+        self._questioner = questioner
+        self._fallback = fallback
+
+    @property
+    def fingerprint(self) -> str:
+        """Mode, model and prompts."""
+        return f"llm-{_VERSION}/{self._chat.name}/{prompts_version()}"
+
+    def extract(self, document: Document, segment: Segment) -> Extraction:
+        """Return the episode and facts of a segment; see ``Extractor``.
+
+        Raises:
+            RateLimited, ModelUnavailable: try again later; what was answered so far is kept.
+            ModelRefuses: every request will be refused until somebody acts.
+            ExtractError: no valid answer came, and there is no fallback.
+        """
+        scene = make_scene(document, segment)
+        try:
+            said = self._questioner.ask(scene, segment.elements)
+        except ExtractError:
+            if self._fallback is None:
+                raise
+            return self._fallback.extract(document, segment)
+        return assemble(scene, said)
+
+
+def assemble(scene: Scene, said: SaidEpisode) -> Extraction:
+    """Return the extraction a model's answer makes."""
+    episode = build_episode(
+        scene,
+        summary=said.summary,
+        topics=tuple(dict.fromkeys(topic for topic in said.topics if topic))[:_MAX_TOPICS],
+        title=said.title,
+        participants=_present(scene, said.participants),
+    )
+    return Extraction(
+        episode=episode, facts=facts_of(scene, episode, said.facts, Aligner(scene.segment.elements))
+    )
+
+
+def _present(scene: Scene, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that stand in the source; a model also names whom it only supposes."""
+    text = "\n".join(element.text for element in scene.segment.elements).casefold()
+    return tuple(dict.fromkeys(name for name in names if name and name.casefold() in text))
