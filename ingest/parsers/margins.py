@@ -28,12 +28,13 @@ class Margins:
         return {key for key, _ in self.rows}
 
 
-def margin_rows(lines: Iterable[Line], frame: Box, body: float) -> Margins:
-    """Return the outermost rows of text in the top and bottom margin.
+def margin_rows(lines: Iterable[Line], aside: Iterable[Line], frame: Box, body: float) -> Margins:
+    """Return the outermost rows of text in the top and bottom margin, and what stands at the sides.
 
     Args:
         lines: of one page, in its reading frame.
-        frame: the page in that frame.
+        aside: lines that run in another direction.
+        frame: the page in the frame of ``lines``.
         body: size of body type, 0 if unknown; much larger type is a title and no running head.
     """
     height = frame[3] - frame[1]
@@ -41,6 +42,7 @@ def margin_rows(lines: Iterable[Line], frame: Box, body: float) -> Margins:
     top = [row for row in rows[:_MAX_ROWS] if max(line.box[3] for line in row) < frame[1] + _BAND * height]
     foot = [row for row in rows[-_MAX_ROWS:] if min(line.box[1] for line in row) > frame[3] - _BAND * height]
     found = [(at_top, row) for at_top, part in ((True, top), (False, foot)) for row in part]
+    found += [(False, [line]) for line in aside]
     return Margins(
         tuple(
             ((at_top, _NUMBER.sub("#", fold(join_row(row).text))), tuple(row))

@@ -10,6 +10,9 @@ from statistics import median
 
 from ingest.parsers.page_lines import Box, Line, glue, hull, is_rtl, split_marker
 
+SENTENCE_ENDS = (".", "!", "?", ":", "。", "！", "？", "：")
+"""Characters after which a sentence does not go on."""
+
 _SOFT_HYPHEN = "\u00ad"
 _HYPHENS = ("-", "\u2010", _SOFT_HYPHEN)
 _LAST_PART = re.compile(r"[^\W\d_]{2,}[-\u2010]$")
@@ -23,11 +26,12 @@ class Block:
     Attributes:
         lines: its lines from top to bottom, all of one size and weight.
         text: the lines joined.
-        left: its left edge in the reading frame (the right edge for scripts read from the right).
+        aside: it runs in another direction than the page's text (a stamp, a note in the margin).
     """
 
     lines: tuple[Line, ...]
     text: str
+    aside: bool = False
 
     @property
     def place(self) -> Box:
@@ -121,7 +125,7 @@ def _ends_short(block: Sequence[Line], line: Line, edges: tuple[float, float]) -
 
 def _continues(upper: str, lower: str) -> bool:
     """Tell whether a sentence runs on: no full stop above, a small letter below."""
-    return not upper.rstrip().endswith((".", "!", "?", ":", "。")) and lower.lstrip()[:1].islower()
+    return not upper.rstrip().endswith(SENTENCE_ENDS) and lower.lstrip()[:1].islower()
 
 
 def _block(lines: Sequence[Line], words: Container[str]) -> Block:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ingest.anchors import PageAnchor
 from ingest.context import ParseContext, Piece
+from ingest.errors import CorruptFile
 from ingest.model import ElementKind
 from ingest.mupdf import PdfDocument, PdfPage
 from ingest.parsers.margins import Margins, margin_rows, running
@@ -24,6 +26,7 @@ from ingest.parsers.pdf_text import TextLayer, read_text_layer
 # Pages read before and after the one being composed: running heads show by comparison.
 _AROUND = 4
 _MAX_WORDS = 200_000
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 def parse(context: ParseContext) -> Iterator[Piece]:
@@ -39,8 +42,14 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         attach_embedded(context, document)
         typography = Typography(outline=outline_levels(context, document))
         reader = _Reader(context, document, typography, OcrBudget(context.limits.ocr_s))
-        yield from reader.read()
+        found = 0
+        for found, piece in enumerate(reader.read(), start=1):  # noqa: B007  counted for below
+            yield piece
         reader.budget.report(context)
+        if not found and document.is_repaired and not reader.budget.skipped:
+            raise CorruptFile("The PDF is damaged; nothing readable was left in it.")
+        if not found:
+            context.warn("no_text", "No text was found in the PDF.")
 
 
 @dataclass
@@ -81,8 +90,9 @@ class _Reader:
             for line in main:
                 self.typography.see(line)
                 if len(self.words) < _MAX_WORDS:
-                    self.words.update(line.text.casefold().split())
-            yield _Sheet(number, page, layer, margin_rows(main, layer.frame, self.typography.body))
+                    self.words.update(_WORD.findall(line.text.casefold()))
+            aside = [line for turn, lines in layer.lines.items() if turn != layer.main for line in lines]
+            yield _Sheet(number, page, layer, margin_rows(main, aside, layer.frame, self.typography.body))
 
     def _compose(self, sheet: _Sheet, past: deque[Margins], ahead: Iterable[_Sheet]) -> Iterator[Piece]:
         number = sheet.number

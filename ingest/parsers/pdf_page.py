@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ingest.parsers.page_lines import Box, Line, contains, hull, join_row, rows_of
-from ingest.parsers.paragraphs import Block, join_lines, paragraphs
+from ingest.parsers.paragraphs import SENTENCE_ENDS, Block, join_lines, paragraphs
 from ingest.parsers.pdf_text import TextLayer
 from ingest.parsers.reading_order import Flow, Grid, read_order
 from ingest.parsers.ruled_tables import RuledTable, cell_of, ruled_tables, separators
@@ -27,12 +27,12 @@ class Table:
     """A table; rows have equal length, None where a cell is empty or covered by its neighbour."""
 
     rows: tuple[tuple[Cell | None, ...], ...]
-    ruled: bool
 
 
 Part: TypeAlias = Block | Table
 
 _MAX_CELL_TEXT = 700
+_LEAST_PROSE = 40
 
 
 def page_parts(layer: TextLayer, words: Container[str] = frozenset()) -> Iterator[Part]:
@@ -45,10 +45,41 @@ def page_parts(layer: TextLayer, words: Container[str] = frozenset()) -> Iterato
         words: lower-case words of the document, see ``paragraphs``.
     """
     lifted, rest = _lift_tables(layer, layer.lines.get(layer.main, []), words)
-    yield from _ordered(rest, words, lifted)
+    yield from joined_columns(_ordered(rest, words, lifted), words)
     for turn in sorted(layer.lines):
         if turn != layer.main:
-            yield from _ordered(layer.lines[turn], words)
+            for part in _ordered(layer.lines[turn], words):
+                yield replace(part, aside=True) if isinstance(part, Block) else part
+
+
+def joined_columns(parts: Iterable[Part], words: Container[str]) -> Iterator[Part]:
+    """Join a paragraph with its rest at the top of the next column.
+
+    The upper part ends without a full stop at the foot, the lower one starts with a small letter further up.
+    """
+    held: Part | None = None
+    for part in parts:
+        if isinstance(held, Block) and isinstance(part, Block) and _goes_on(held, part):
+            held = Block((*held.lines, *part.lines), join_lines(held.text, part.text, words))
+            continue
+        if held is not None:
+            yield held
+        held = part
+    if held is not None:
+        yield held
+
+
+def _goes_on(upper: Block, lower: Block) -> bool:
+    above, below = upper.lines[-1], lower.lines[0]
+    in_next_column = below.box[1] < above.box[1] - above.size and below.box[0] > above.box[0]
+    same_type = abs(above.size - below.size) < 0.1 * above.size and above.bold == below.bold
+    return (
+        in_next_column
+        and same_type
+        and upper.text[-1:] not in SENTENCE_ENDS
+        and lower.text[:1].islower()
+        and len(upper.text) > _LEAST_PROSE
+    )
 
 
 def _ordered(lines: list[Line], words: Container[str], lifted: Sequence[list[Part]] = ()) -> Iterator[Part]:
@@ -76,7 +107,7 @@ def _grid_table(grid: Grid) -> Table:
         [Cell(line.text.strip(), line.place, line.bold) if line else None for line in row]
         for row in grid.rows
     ]
-    return Table(tuple(map(tuple, rows)), ruled=False)
+    return Table(tuple(map(tuple, rows)))
 
 
 def _lift_tables(
@@ -137,22 +168,31 @@ def _split(line: Line, edges: list[float], layer: TextLayer) -> list[Line]:
 
 
 def _table_parts(cells: _Cells, words: Container[str]) -> list[Part]:
-    """Return the table, or the text of its cells one after the other where it only arranges a page."""
-    if any(_is_page_like(lines) for lines in cells.values()):
-        return [part for where in sorted(cells) for part in _ordered(cells[where], words)]
+    """Return tables, and between them the text of rows whose cells only arrange the page."""
     columns = sorted({column for _, column in cells})
-    ruled = [
-        [cells.get((row, column), []) for column in columns] for row in sorted({row for row, _ in cells})
-    ]
-    records = [record for row in ruled for record in _records(row)]
-    return [Table(tuple(tuple(_cell(lines, words) for lines in record) for record in records), ruled=True)]
+    parts: list[Part] = []
+    rows: list[tuple[Cell | None, ...]] = []
+    for number in sorted({row for row, _ in cells}):
+        row = [cells.get((number, column), []) for column in columns]
+        if not _is_page_like(row):
+            rows += [tuple(_cell(lines, words) for lines in record) for record in _records(row)]
+            continue
+        parts += [Table(tuple(rows))] if rows else []
+        rows = []
+        parts += [part for lines in row for part in _ordered(lines, words)]
+    return [*parts, Table(tuple(rows))] if rows else parts
 
 
-def _is_page_like(lines: list[Line]) -> bool:
-    """Tell whether a cell holds a stretch of pages (long text, a table of its own) and not a value."""
-    if sum(len(line.text) for line in lines) > _MAX_CELL_TEXT:
-        return True
-    return len(lines) > 8 and any(isinstance(region, Grid) for region in read_order(lines))
+def _is_page_like(row: list[list[Line]]) -> bool:
+    """Tell whether a row holds stretches of a page (long text, a table of its own) and not values."""
+    filled = [lines for lines in row if lines]
+    if len(filled) > 2:
+        return False
+    return any(
+        sum(len(line.text) for line in lines) > _MAX_CELL_TEXT
+        or (len(lines) > 8 and any(isinstance(region, Grid) for region in read_order(lines)))
+        for lines in filled
+    )
 
 
 def _records(row: list[list[Line]]) -> list[list[list[Line]]]:

@@ -15,12 +15,14 @@ from ingest.model import Cell as RowCell
 from ingest.model import ElementKind
 from ingest.parsers.page_lines import Box, Line, fold, hull, split_marker
 from ingest.parsers.paragraphs import Block
-from ingest.parsers.pdf_page import Cell, Part, Table
+from ingest.parsers.pdf_page import Part, Table
+from ingest.parsers.tables import column_letters, is_header
 
 _NUMBERED = re.compile(
     r"(?:(?:chapter|section|part|appendix)\s+)?(\d{1,2}(?:\.\d{1,2})*|[A-Z]|[IVX]{1,5})\.?\s+\S", re.I
 )
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|table|tabelle|abb(?:ildung|\.)|tableau|图|表|圖)\s*\d", re.I)
+_FOOTNOTE = re.compile(r"(?:\d{1,3}|[*∗†‡§]{1,3})\)?\s*[^\W\d_]")
 _SENTENCE_END = (".", "。", "!", "！", "?", "？", ";", "；", ",", "，")
 
 
@@ -54,7 +56,12 @@ class Typography:
         level = self.outline.get(fold(block.text), 0)
         if level:
             return level
-        if len(block.text) > 200 or len(block.lines) > 4 or not any(char.isalpha() for char in block.text):
+        if (
+            block.aside
+            or len(block.text) > 200
+            or len(block.lines) > 4
+            or not any(char.isalpha() for char in block.text)
+        ):
             return 0
         ratio = _half_points(block.size) / self.body if self.body else 1.0
         large = ratio >= 1.15
@@ -95,12 +102,17 @@ def pieces_of(part: Part, page: int, typography: Typography, table: str) -> Iter
     level = typography.heading_level(part)
     if level:
         yield Piece(ElementKind.HEADING, part.text, anchor, level)
-    elif split_marker(part.text)[0]:
-        yield Piece(ElementKind.LIST_ITEM, part.text, anchor, 1)
-    elif _CAPTION.match(part.text) and len(part.text) < 300:
-        yield Piece(ElementKind.CAPTION, part.text, anchor)
     else:
-        yield Piece(ElementKind.PARAGRAPH, part.text, anchor)
+        kind = _kind(part, typography)
+        yield Piece(kind, part.text, anchor, 1 if kind is ElementKind.LIST_ITEM else 0)
+
+
+def _kind(block: Block, typography: Typography) -> ElementKind:
+    if _CAPTION.match(block.text) and len(block.text) < 300:
+        return ElementKind.CAPTION
+    if block.size < 0.93 * typography.body and _FOOTNOTE.match(block.text):
+        return ElementKind.FOOTNOTE
+    return ElementKind.LIST_ITEM if split_marker(block.text)[0] else ElementKind.PARAGRAPH
 
 
 def rounded(box: Box) -> Box:
@@ -110,39 +122,34 @@ def rounded(box: Box) -> Box:
 
 
 def _rows(table: Table, page: int, name: str) -> Iterator[Piece]:
-    header = has_header(table)
-    first = table.rows[0]
-    names = [cell.text if header and cell else str(column) for column, cell in enumerate(first, start=1)]
+    names = header_names(table)
     for number, row in enumerate(table.rows):
-        filled = [(names[column], cell) for column, cell in enumerate(row) if cell]
+        filled = [(names[column] or column_letters(column), cell) for column, cell in enumerate(row) if cell]
         if not filled:
             continue
+        anchor = PageAnchor(page=page, bbox=rounded(hull(cell.place for _, cell in filled)))
+        if len(filled) == 1 and len(row) > 1 and not number:
+            yield Piece(ElementKind.CAPTION, filled[0][1].text, anchor)  # a title over all columns
+            continue
         metadata: dict[str, JsonValue] = {"table": name, "row": number + 1}
-        if header and number == 0:
+        if number == 0 and any(names):
             metadata["header"] = True
         yield Piece(
             ElementKind.TABLE_ROW,
             " | ".join(cell.text for _, cell in filled),
-            PageAnchor(page=page, bbox=rounded(hull(cell.place for _, cell in filled))),
+            anchor,
             cells=tuple(RowCell(name=column, value=cell.text) for column, cell in filled),
             metadata=metadata,
         )
 
 
-def has_header(table: Table) -> bool:
-    """Tell whether the first row names the columns: it is full, has no numbers, and differs from the rest."""
-    first, rest = table.rows[0], table.rows[1:]
-    if not rest or any(cell is None or _is_number(cell) for cell in first):
-        return False
-    names = [cell.text for cell in first if cell]
-    if len(set(names)) < len(names) or max(map(len, names)) > 80:
-        return False
-    bold = all(cell.bold for cell in first if cell) and not all(
-        cell.bold for row in rest for cell in row if cell
+def header_names(table: Table) -> list[str]:
+    """Return the names of the columns as the first row tells them, empty strings where it tells none."""
+    first, *rest = [{column: cell.text for column, cell in enumerate(row) if cell} for row in table.rows]
+    top = [cell for cell in table.rows[0] if cell]
+    bold = all(cell.bold for cell in top) and not all(
+        cell.bold for row in table.rows[1:] for cell in row if cell
     )
-    return bold or table.ruled or any(cell and _is_number(cell) for row in rest for cell in row)
-
-
-def _is_number(cell: Cell) -> bool:
-    digits = sum(char.isdigit() for char in cell.text)
-    return digits * 2 > len(cell.text)
+    if not is_header(first, rest, emphasised=bold):
+        return [""] * len(table.rows[0])
+    return [first.get(column, "") for column in range(len(table.rows[0]))]

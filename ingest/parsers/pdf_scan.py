@@ -28,11 +28,11 @@ _FULL_PAGE = 0.5
 _LONG_SIDE, _SHORT_SIDE = 2000, 1100
 _MAX_ZOOM = 300 / 72
 _MAX_RENDERED = 24_000_000
-_LEAST_SHARE, _LEAST_SIDE = 0.02, 40
+_LEAST_SHARE, _LEAST_SIDE = 0.15, 40
 _LEAST_PATHS = 8
 _MAX_PICTURES = 20
 # Share of the budget that pictures on pages with text may use: scans come first.
-_PICTURES_SHARE = 0.2
+_PICTURES_SHARE = 0.1
 
 
 def lacks_text(layer: TextLayer) -> bool:

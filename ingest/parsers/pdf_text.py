@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from ingest.mupdf import PdfPage, pymupdf
@@ -19,6 +20,9 @@ _BLANKS = re.compile(r"\s+")
 _MAX_VECTORS = 20_000
 # Bullets as Symbol and Wingdings encode them in the private use area.
 _SYMBOLS = {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓", 0xF0A8: "□", 0xF06E: "■", 0xF076: "❖"}
+_LAM, _ALEFS = "\u0644", "\u0627\u0623\u0625\u0622"
+# Letter forms of Arabic, and ligatures of Latin, as old fonts encode them.
+_FORMS = re.compile("[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]+")
 _DROPPED = dict.fromkeys([*range(0x00, 0x09), *range(0x0E, 0x20), 0x7F, 0xFFFD])
 
 Turn: TypeAlias = int
@@ -62,7 +66,7 @@ class TextLayer:
 def read_text_layer(page: PdfPage) -> TextLayer:
     """Read the text of a page and what is drawn around it."""
     source = page.get_textpage(flags=_FLAGS)
-    blocks: list[dict[str, Any]] = source.extractDICT()["blocks"]
+    blocks = _with_ligatures(source, source.extractDICT()["blocks"])
     show = page.rotation_matrix
     lines: dict[Turn, list[Line]] = {}
     weight: Counter[Turn] = Counter()
@@ -89,6 +93,30 @@ def _raw_lines(blocks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for block in blocks:
         if block["type"] == _TEXT_BLOCK:
             yield from block["lines"]
+
+
+def _with_ligatures(source: Any, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:  # noqa: ANN401  TextPage
+    """Put the letters of Arabic lam-alef ligatures in order, which MuPDF turns round with their line.
+
+    Both letters come from one glyph: the alef has no width and stands where the lam ends.
+    """
+    if not any("\u0644" in span["text"] for line in _raw_lines(blocks) for span in line["spans"]):
+        return blocks
+    detailed: list[dict[str, Any]] = source.extractRAWDICT()["blocks"]
+    for line in _raw_lines(detailed):
+        for span in line["spans"]:
+            span["text"] = in_order(span["chars"])
+    return detailed
+
+
+def in_order(chars: list[dict[str, Any]]) -> str:
+    """Return the text of MuPDF's characters, a lam before the alef that shares its glyph."""
+    letters = [char["c"] for char in chars]
+    for at, (one, other) in enumerate(pairwise(chars)):
+        x0, _, x1, _ = one["bbox"]
+        if one["c"] in _ALEFS and other["c"] == _LAM and x1 - x0 < 0.01 and abs(x0 - other["bbox"][2]) < 0.1:
+            letters[at], letters[at + 1] = letters[at + 1], letters[at]
+    return "".join(letters)
 
 
 def _line(raw: dict[str, Any], text: str, order: int, turn: Turn, show: Any) -> Line:  # noqa: ANN401  pymupdf.Matrix
@@ -130,7 +158,8 @@ def turned(box: Box, turn: Turn) -> Box:
 
 
 def clean(text: str) -> str:
-    """Collapse blanks, name symbol bullets, and drop control and replacement characters."""
+    """Collapse blanks, name symbol bullets and letter forms, drop control and replacement characters."""
+    text = _FORMS.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
     return _BLANKS.sub(" ", text.translate(_SYMBOLS).translate(_DROPPED))
 
 
