@@ -12,7 +12,7 @@ import numpy as np
 from extract.model import AtomicFact, Episode, Extraction
 from ingest.anchors import Frozen
 from ingest.model import Document
-from retrieval.index_texts import RowQuota, episode_dense_text, episode_terms, fact_terms
+from retrieval.index_texts import RowQuota, episode_dense_text, episode_terms, fact_dense_text, fact_terms
 from retrieval.model import DocumentRef, EpisodeContext, IndexedEpisode, IndexedFact
 from retrieval.protocols import Collection, Embedder, Surroundings, Vector, VectorStore
 from retrieval.surroundings import VECTOR_REACH, Neighbour, connected, surroundings
@@ -137,7 +137,10 @@ class _Run:
                 IndexedEpisode(episode=episode, document=self._reference),
                 episode_dense_text(episode) if self._quota.admits_episode(episode) else None,
                 facts,
-                tuple(fact.text if self._quota.admits_fact(episode, fact) else None for fact in facts),
+                tuple(
+                    fact_dense_text(fact) if self._quota.admits_fact(episode, fact) else None
+                    for fact in facts
+                ),
             )
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import chain
 
@@ -17,6 +18,8 @@ FACT_TERMS = 30.0
 # A summary shorter than this says too little to be found by; the start of the text goes with it.
 _SHORT_SUMMARY = 200
 _LEAD = 1000
+
+_TOLD_ON = re.compile(r"^\s*[(（][^()（）]*\d[^()（）]*[)）](?=\s*[:：])")
 
 
 def episode_dense_text(episode: Episode) -> str:
@@ -34,6 +37,18 @@ def episode_terms(episode: Episode) -> SparseVector:
     """Return the weighted terms of an episode: title, summary and the whole text."""
     text = "\n".join((episode.title, episode.summary, episode.text))
     return encode_document(text, EPISODE_TERMS)
+
+
+def fact_dense_text(fact: AtomicFact) -> str:
+    """Return what the encoder reads of a fact: its text without the date it was told on.
+
+    A statement of a talk begins with who said it and when ("Ann (8 May 2023): …"). The same date on every
+    statement of a day makes them alike, so it is left to the terms and the stored times.
+    """
+    for person in (fact.speaker, *fact.participants):
+        if person and fact.text.startswith(person):
+            return person + _TOLD_ON.sub("", fact.text[len(person) :], count=1)
+    return fact.text
 
 
 def fact_terms(fact: AtomicFact) -> SparseVector:

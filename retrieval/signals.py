@@ -46,7 +46,7 @@ def standard(signal: Floats, floor: float) -> Floats:
 def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
     """Return the signals of ``FACT_SIGNALS``, each aligned with the pool."""
     trust = trust_in_words(asked, pool.traits)
-    named = _flags([asked.names(traits.people) for traits in pool.traits])
+    named = _beside([asked.names(traits.people) for traits in pool.traits])
     words = np.array([traits.words for traits in pool.traits], dtype=np.float64)
     timed = _flags([asked.time and traits.timed for traits in pool.traits])
     counted = _flags([asked.number and traits.counted for traits in pool.traits])
@@ -56,14 +56,14 @@ def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
         "context_cosine": standard(pool.context_cosine, _COSINE_FLOOR),
         "context_bm25": standard(pool.context_bm25, _BM25_FLOOR) * trust,
         "named": named,
-        "partner": _flags([asked.names(traits.others) for traits in pool.traits]),
+        "partner": _beside([asked.names(traits.others) for traits in pool.traits]),
         "question": _flags([traits.question for traits in pool.traits]),
         "answers": _flags([traits.answers for traits in pool.traits]),
         "length": np.log1p(words),
         "short": (words < _SHORT_WORDS).astype(np.float64),
         "time": timed,
         "number": counted,
-        "period": np.array([asked.near(traits) for traits in pool.traits], dtype=np.float64),
+        "period": _beside([asked.near(traits) for traits in pool.traits]),
         "confidence": np.array([traits.confidence for traits in pool.traits], dtype=np.float64),
     }
 
@@ -80,8 +80,8 @@ def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[st
         "bm25": standard(pool.bm25, _BM25_FLOOR) * trust,
         "best_cosine": standard(_best(facts.cosine, facts, row), _COSINE_FLOOR),
         "best_bm25": standard(np.nan_to_num(_best(facts.bm25, facts, row)), _BM25_FLOOR) * trust,
-        "named": _flags([asked.names(traits.people) for traits in pool.traits]),
-        "period": np.array([asked.near(traits) for traits in pool.traits], dtype=np.float64),
+        "named": _beside([asked.names(traits.people) for traits in pool.traits]),
+        "period": _beside([asked.near(traits) for traits in pool.traits]),
     }
 
 
@@ -100,6 +100,12 @@ def trust_in_words(asked: Asked, traits: tuple[Traits, ...]) -> Floats:
     There only names and numbers can match, and those few match by chance.
     """
     return np.array([1.0 if asked.cjk == (one.language in _CJK) else _CROSS_SCRIPT for one in traits])
+
+
+def _beside(values: list[float] | list[bool]) -> Floats:
+    """Return values as they stand out from the rest of the pool: what all share tells nothing."""
+    found = np.array(values, dtype=np.float64)
+    return found - found.mean() if len(found) else found
 
 
 def _flags(values: list[bool]) -> Floats:

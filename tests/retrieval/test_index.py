@@ -11,7 +11,7 @@ from ingest.model import Document, DocumentMeta, Source
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.filters import AllOf, Compare
 from retrieval.index import IndexReport, index_document
-from retrieval.index_texts import episode_dense_text, fact_terms
+from retrieval.index_texts import episode_dense_text, fact_dense_text, fact_terms
 from retrieval.model import IndexedFact
 from retrieval.protocols import Collection, Lane, Vector
 from retrieval.qdrant_store import QdrantStore
@@ -192,3 +192,17 @@ def test_surroundings_do_not_depend_on_how_a_talk_was_cut_or_batched() -> None:
     assert len(whole) == 7
     for sizes in ((4, 3), (3, 4), (3, 3, 1)):
         assert stored(sizes, 2) == stored(sizes, 64) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Zoë (8 May 2023): I left (in 2 days).", "Zoë: I left (in 2 days)."),
+        ("王芳（2023年5月8日）：我走了", "王芳：我走了"),
+        ("Bo (8 May 2023): Why? Zoë: Because.", "Bo: Why? Zoë: Because."),
+        ("Zoë (the cook): soup", "Zoë (the cook): soup"),
+        ("On 8 May (2023): soup", "On 8 May (2023): soup"),
+    ],
+)
+def test_the_encoder_does_not_read_when_something_was_told(text: str, read: str) -> None:
+    assert fact_dense_text(fact(0, 0, text, speaker="Zoë", participants=("Bo", "王芳"))) == read

@@ -43,7 +43,7 @@ def test_all_signals_are_there_and_aligned() -> None:
     asked = ask("When did Ann leave?")
     found = fact_signals(asked, facts)
     assert tuple(found) == FACT_SIGNALS
-    assert list(found["named"]) == [1, 0]
+    assert list(found["named"]) == [0.5, -0.5]
     assert list(found["time"]) == [1, 0]
     assert list(found["question"]) == [0, 1]
     episodes = EpisodePool(("e1", "e2", "e3"), (Traits(language="en"),) * 3, np.full(3, 0.8), np.zeros(3))
