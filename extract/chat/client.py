@@ -73,12 +73,12 @@ class ChatClient:
             attempt += 1
             try:
                 return self._call(request, attempt)
-            except TransientError as error:
+            except (RateLimited, ModelUnavailable) as error:
                 wait = self._wait_after(error, attempt)
-                if attempt >= self._knobs.tries or wait > self._knobs.longest_wait_s:
-                    raise
                 if isinstance(error, RateLimited):
                     self._limiter.hold_off(wait)
+                if attempt >= self._knobs.tries or wait > self._knobs.longest_wait_s:
+                    raise
                 self._sleep(wait)
 
     def _wait_after(self, error: TransientError, attempt: int) -> float:
