@@ -6,7 +6,8 @@ StrataError
 │   │   ├── RateLimited         llm_rate_limited     429: too many requests or tokens just now
 │   │   └── TurnFarOff          llm_turn             our own limiter: the next free turn is far off
 │   ├── LimiterUnavailable      llm_limiter          what the workers share to keep to a limit is away
-│   └── ModelUnavailable        llm_unavailable      5xx, no connection, no answer in time
+│   ├── ModelUnavailable        llm_unavailable      5xx, no connection, no answer in time
+│   └── CallAbandoned           llm_abandoned        nobody waits for the answer any more
 ├── ModelRefuses                                     every call will end so until somebody acts
 │   ├── QuotaExhausted          llm_quota            429 insufficient_quota, 402
 │   └── ModelMisconfigured      llm_misconfigured    401, 403, 404, a request it does not take
@@ -52,6 +53,12 @@ class ModelUnavailable(TransientError):
     """The language model does not answer."""
 
     code = "llm_unavailable"
+
+
+class CallAbandoned(TransientError):
+    """The work the language model was asked for has been stopped."""
+
+    code = "llm_abandoned"
 
 
 class ModelRefuses(StrataError):
