@@ -80,6 +80,13 @@ class ChatClient:
                     raise
                 self._sleep(wait)
 
+    def close(self) -> None:
+        """Close the connections; a later request opens new ones."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
     def _wait_after(self, error: TransientError, attempt: int) -> float:
         """Return how long to wait: what was asked for, else doubling with jitter."""
         if error.retry_after_s is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
+from extract.chat.errand import pause
 from extract.chat.pace import Paces, Rates
 from extract.errors import TurnFarOff
 
@@ -34,7 +34,7 @@ class PacedLimiter:
         paces: Paces,
         rates: Rates,
         longest_wait_s: float,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         self._paces = paces
         self._rates = rates

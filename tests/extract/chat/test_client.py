@@ -121,7 +121,7 @@ def test_a_long_retry_after_is_left_to_the_queue_and_told_to_everybody(server: F
     server.script = [Fault(429, TOO_FAST.error, {"retry-after": "600"})]
     paces = LocalPaces()
     settings = LlmKnobs(base_url=server.url, model="m")
-    asking = ChatClient(settings, "key", limiter=PacedLimiter(paces, Rates(), 30))
+    asking = ChatClient(settings, limiter=PacedLimiter(paces, Rates(), 30))
     with pytest.raises(RateLimited) as caught:
         asking.ask(REQUEST)
     assert caught.value.retry_after_s == 600

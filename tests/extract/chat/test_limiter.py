@@ -155,11 +155,12 @@ def answer_all(server: FaultServer, count: int, limiters: Callable[[], Limiter])
 
     def work(worker: int) -> None:
         # Everything of its own, as a process has it; only the broker is shared.
-        chat = ChatClient(knobs, "key", limiter=limiters())
+        chat = ChatClient(knobs, limiter=limiters())
         for number in range(worker, count, WORKERS):
             words = ChatMessage(role="user", content=f"<<<SOURCE\nMei: message {number}.\nSOURCE>>>")
             request = ChatRequest(messages=(words,), schema_name="s", json_schema={}, max_output_tokens=64)
             assert chat.ask(request).complete
+        chat.close()
 
     began = time.monotonic()
     with ThreadPoolExecutor(WORKERS) as pool:
