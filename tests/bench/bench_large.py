@@ -3,8 +3,8 @@
     python -m tests.bench.bench_large [--csv-mb 300] [--rows 200000] [--only csv,narrow,xlsx] [--extract]
 
 Writes a CSV file of ten columns, one of many short cells ("narrow"), and a workbook of ten columns (texts,
-dates, amounts, shares, flags), reads each by ``parse_file`` with the default limits, and prints the seconds, the
-processor time, and the most memory the reading process held up to 10, 50 and 100 % of the time. With
+dates, amounts, shares, flags), reads each by ``parse_file`` with the default limits, and prints the seconds,
+the processor time, and the most memory the reading process held up to 10, 50 and 100 % of the time. With
 ``--extract`` the elements then go through segmentation and the extractor, as the next stage does it.
 """
 
