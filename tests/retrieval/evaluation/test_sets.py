@@ -30,7 +30,7 @@ def test_talks_are_searched_one_by_one_and_corrections_are_preferred(tmp_path: P
                 {"query_id": "q1", "doc_id": "d1", "grade": 2},
                 {"query_id": "q2", "doc_id": "d1", "grade": 1},
             ],
-        )  # fmt: skip
+        )
     )
     assert found.talks
     assert not found.parallel
