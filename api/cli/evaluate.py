@@ -63,7 +63,9 @@ def evaluate_command(
     """
     # Imported here: the other commands should not wait for what only this one needs.
     from api.evaluation.configurations import ALL, chosen
-    from api.evaluation.run import Course, evaluate, find_sets
+    from api.evaluation.course import Course
+    from api.evaluation.run import evaluate
+    from api.evaluation.sets import find_sets
     from api.evaluation.table import tables
 
     if listing:

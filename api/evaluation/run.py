@@ -3,98 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import cycle
-from pathlib import Path
-from typing import NamedTuple
 
 from api.evaluation.configurations import BASELINE, Configuration
+from api.evaluation.course import Course, sampled, unanswered
 from api.evaluation.direct import put_talks
-from api.evaluation.errors import SetInvalid
 from api.evaluation.ground import Ground, ground
 from api.evaluation.ingest import Coverage, Ingested, coverage, listed, put_texts
-from api.evaluation.measuring import Negative, Rules, measure_all
+from api.evaluation.measuring import Rules, measure_all
 from api.evaluation.search import Ask, flat_search, local_search
 from retrieval.evaluation.flat import Chunk, FlatIndex, single, windows
-from retrieval.evaluation.off_topic import evenly, nonsense
 from retrieval.evaluation.report import EvaluationReport, SetReport
-from retrieval.evaluation.sets import EVERYWHERE, UNANSWERABLE, Passage, Question, QuestionSet, load_set
+from retrieval.evaluation.sets import EVERYWHERE, Passage, QuestionSet
 from retrieval.evaluation.tally import spread
 from workers.settings import Settings
 
 Tell = Callable[[str], None]
-_NEGATIVES = 100
-
-
-class Course(NamedTuple):
-    """What a run is asked to do.
-
-    Attributes:
-        configurations: to compare.
-        cutoffs: k of Recall@k; 5 and 10 are added.
-        limit: questions per set, spread evenly; None for all.
-        seed: of sampling and of the bootstrap.
-        workdir: where memories and vectors are kept.
-        reuse: what was taken in before is used as it is.
-    """
-
-    configurations: tuple[Configuration, ...]
-    cutoffs: tuple[int, ...]
-    limit: int | None
-    seed: int
-    workdir: Path
-    reuse: bool
-
-    @property
-    def ks(self) -> tuple[int, ...]:
-        """All cut-offs, ascending."""
-        return tuple(sorted({*self.cutoffs, 5, 10}))
-
-
-def find_sets(folders: Sequence[Path], names: Sequence[str]) -> list[QuestionSet]:
-    """Read the question sets in some folders, or in the folders right below them.
-
-    Args:
-        folders: sets, or folders of sets.
-        names: only these sets; all when empty.
-
-    Raises:
-        SetInvalid: none is there, one is not in the expected layout, or two have the same name.
-    """
-    found: dict[str, QuestionSet] = {}
-    for path in _set_folders(folders):
-        if names and path.name not in names:
-            continue
-        if path.name in found:
-            raise SetInvalid(f"There are two sets named {path.name}.")
-        found[path.name] = _read(path)
-    missing = set(names) - found.keys()
-    if missing or not found:
-        raise SetInvalid(f"There is no question set{f' {sorted(missing)}' if missing else ' there'}.")
-    return list(found.values())
-
-
-def _set_folders(folders: Sequence[Path]) -> Iterator[Path]:
-    for folder in folders:
-        resolved = folder.resolve()
-        if (resolved / "queries.jsonl").exists():
-            yield resolved
-        elif resolved.is_dir():
-            yield from sorted(path.parent for path in resolved.glob("*/queries.jsonl"))
-
-
-def _read(path: Path) -> QuestionSet:
-    try:
-        the_set = load_set(path)
-    except FileNotFoundError as error:
-        raise SetInvalid(f"{path.name}: {error.filename} is missing.") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise SetInvalid(f"{path.name}: a line is not as expected ({error!r}).") from error
-    if not the_set.passages or not the_set.questions:
-        raise SetInvalid(f"{path.name} holds no passages or no questions.")
-    return the_set
 
 
 def evaluate(
@@ -214,29 +140,6 @@ def searches(
             found = flat_search(one, chunks[one.windows], made.embedder, indexes[one.windows])
             asks.append((one, found))
     return asks
-
-
-def sampled(questions: Sequence[Question], course: Course, *, answerable: bool) -> list[Question]:
-    """Return the questions to ask of those with, or of those without an answer."""
-    fitting = [one for one in questions if one.answerable is answerable]
-    return evenly(fitting, course.limit or len(fitting), course.seed)
-
-
-def unanswered(the_set: QuestionSet, others: Sequence[QuestionSet], course: Course) -> list[Negative]:
-    """Return questions that memory does not answer: the set's own, nonsense, and those of other sets."""
-    negatives = [
-        Negative(UNANSWERABLE, one.text, one.memory)
-        for one in sampled(the_set.questions, course, answerable=False)
-    ]
-    memories = cycle(dict.fromkeys(one.memory for one in the_set.questions))
-    count = min(_NEGATIVES, course.limit or _NEGATIVES)
-    negatives += [Negative("nonsense", text, next(memories)) for text in nonsense(count, course.seed)]
-    elsewhere = [one.text for other in others for one in other.questions if one.answerable]
-    negatives += [
-        Negative("off-topic", text, next(memories))
-        for text in evenly(list(dict.fromkeys(elsewhere)), count, course.seed)
-    ]
-    return negatives
 
 
 def _counted(name: str, total: int, made: Ground, tell: Tell) -> Callable[[], None]:

@@ -10,10 +10,12 @@ import pytest
 from qdrant_client import QdrantClient
 
 from api.evaluation.configurations import ALL, BASELINE, DEFAULT, chosen
+from api.evaluation.course import Course
 from api.evaluation.errors import SetInvalid, Unavailable
 from api.evaluation.ground import connected, own_settings
 from api.evaluation.plots import draw
-from api.evaluation.run import Course, find_sets, measure_set
+from api.evaluation.run import measure_set
+from api.evaluation.sets import find_sets
 from api.evaluation.table import tables
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.evaluation.judging import Level
