@@ -76,6 +76,7 @@ class EmbedKnobs(Frozen):
         batch_texts, batch_tokens: most texts and most estimated tokens per request.
         text_tokens: longer texts are read in parts and averaged.
         timeout_s, retries: per request; a retry waits as long as the service asks for.
+        price_in: what a million tokens cost at the service, in any currency.
     """
 
     threads: int = Field(default=1, ge=1, le=64)
@@ -93,3 +94,4 @@ class EmbedKnobs(Frozen):
     text_tokens: int = Field(default=8000, ge=16)
     timeout_s: float = Field(default=30.0, gt=0)
     retries: int = Field(default=4, ge=0, le=20)
+    price_in: float = Field(default=0.0, ge=0)
