@@ -87,8 +87,7 @@ def _split_sentences_offline() -> None:
     import spacy
     from unstructured.nlp import tokenize
 
-    library: Any = tokenize  # its types are there only where the extra is installed
-
     plain = spacy.blank("en")
     plain.add_pipe("sentencizer")
-    library._get_nlp = lambda: plain  # the only way in: it has no setting for the model
+    # The only way in: it has no setting for the model.
+    vars(tokenize)["_get_nlp"] = lambda: plain
