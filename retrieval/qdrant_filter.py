@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from qdrant_client import models
 
@@ -45,6 +46,18 @@ def bound_filter(
         narrowed.append(models.HasIdCondition(has_id=list(ids)))
     must.extend([models.Filter(should=narrowed)] if len(narrowed) > 1 else narrowed)
     return models.Filter(must=must)
+
+
+def filter_json(
+    tenant: str,
+    where: FilterExpr | None = None,
+    *,
+    parents: tuple[str, ...] | None = None,
+    ids: tuple[str, ...] | None = None,
+) -> dict[str, Any]:
+    """Return ``bound_filter`` as JSON."""
+    found = bound_filter(tenant, where, parents=parents, ids=ids)
+    return found.model_dump(mode="json", exclude_none=True)
 
 
 def keyword(field: str, value: str) -> models.FieldCondition:
