@@ -85,7 +85,13 @@ def read_vectors(found: Any) -> StoredVectors:  # noqa: ANN401  one of many shap
 class Narrow(Protocol):
     """Builds the filter of a lane as JSON: the bound tenant and conditions, narrowed further."""
 
-    def __call__(self, *, parents: tuple[str, ...] | None, ids: tuple[str, ...] | None) -> Payload:
+    def __call__(
+        self,
+        *,
+        parents: tuple[str, ...] | None,
+        ids: tuple[str, ...] | None,
+        without: tuple[str, ...] | None,
+    ) -> Payload:
         """Return the filter."""
 
 
@@ -120,7 +126,8 @@ def _is_asked(lane: Lane) -> bool:
 
 
 def _asked(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
-    asked: Payload = {"filter": narrow(parents=lane.parents, ids=lane.ids), "limit": lane.limit}
+    which = narrow(parents=lane.parents, ids=lane.ids, without=lane.without)
+    asked: Payload = {"filter": which, "limit": lane.limit}
     if lane.dense is not None:
         return {**asked, "query": _plain(lane.dense), "using": CONTEXT_DENSE if lane.context else DENSE}
     if lane.sparse is not None:
