@@ -8,7 +8,8 @@ it and from the order in which its source draws it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -92,9 +93,13 @@ def _stretches(rows: list[_Row]) -> Iterator[tuple[list[_Row], list[Strip]]]:
 
 def _extend(group: list[_Row], rows: list[_Row], index: int) -> tuple[int, list[Strip]]:
     """Add rows to ``group`` as long as a gutter is left; return the next row's index and the gutters."""
-    gutters = _gutters(group)
+    cover = _Cover()
+    for row in group:
+        cover.add(row)
+    gutters = cover.gutters()
     while index < len(rows):
-        narrower = _gutters([*group, rows[index]])
+        cover.add(rows[index])
+        narrower = cover.gutters()
         if not narrower or (len(rows[index]) == 1 and _starts_anew(group, rows[index][0])):
             break
         group.append(rows[index])
@@ -127,15 +132,50 @@ def _rows_above(flow: list[_Row], first: _Row) -> int:
 
 def _gutters(rows: Sequence[Sequence[Line]]) -> list[Strip]:
     """Return the white strips that no line of ``rows`` touches, from left to right."""
-    lines = sorted((line for row in rows for line in row), key=lambda line: line.box[0])
-    least = 0.7 * median(line.size for line in lines)
-    strips: list[Strip] = []
-    reach = lines[0].box[2]
-    for line in lines[1:]:
-        if line.box[0] - reach >= least:
-            strips.append((reach, line.box[0]))
-        reach = max(reach, line.box[2])
-    return strips
+    if len(rows) == 1 and len(rows[0]) == 1:
+        return []
+    cover = _Cover()
+    for row in rows:
+        cover.add(row)
+    return cover.gutters()
+
+
+class _Cover:
+    """What some rows leave white between them, kept up to date row by row."""
+
+    def __init__(self) -> None:
+        self._sizes: list[float] = []
+        self._covered: list[Strip] = []
+
+    def add(self, row: Iterable[Line]) -> None:
+        """Take in the lines of a row."""
+        for line in row:
+            insort(self._sizes, line.size)
+            left, right = line.box[0], line.box[2]
+            first = bisect_left(self._covered, left, key=_right)
+            last = first
+            while last < len(self._covered) and self._covered[last][0] <= right:
+                left, right = min(left, self._covered[last][0]), max(right, self._covered[last][1])
+                last += 1
+            self._covered[first:last] = [(left, right)]
+
+    def gutters(self) -> list[Strip]:
+        """Return the strips that no line touches and that are wide enough to be meant, from left to right."""
+        if len(self._covered) < 2:
+            return []
+        least = 0.7 * _median(self._sizes)
+        return [
+            (left[1], right[0]) for left, right in pairwise(self._covered) if right[0] - left[1] >= least
+        ]
+
+
+def _right(strip: Strip) -> float:
+    return strip[1]
+
+
+def _median(ordered: Sequence[float]) -> float:
+    """Return the median of sorted values."""
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def _starts_anew(group: list[_Row], line: Line) -> bool:
