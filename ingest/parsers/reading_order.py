@@ -8,19 +8,18 @@ it and from the order in which its source draws it.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import TypeAlias
 
+from ingest.parsers.gutters import Cover, Strip, gutters_of
 from ingest.parsers.page_lines import Line, hull, is_marker, is_rtl, join_row, rows_of, stack
 
 _MAX_DEPTH = 6
 _NUMBER_SHARE = 0.5
 
-Strip: TypeAlias = tuple[float, float]
 _Row: TypeAlias = list[Line]
 
 
@@ -74,7 +73,7 @@ def _stretches(rows: list[_Row]) -> Iterator[tuple[list[_Row], list[Strip]]]:
     flow: list[_Row] = []
     index = 0
     while index < len(rows):
-        start = _gutters([rows[index]])
+        start = gutters_of([rows[index]])
         if not start and not (flow and _beside(flow[-1], rows[index])):
             flow.append(rows[index])
             index += 1
@@ -93,7 +92,7 @@ def _stretches(rows: list[_Row]) -> Iterator[tuple[list[_Row], list[Strip]]]:
 
 def _extend(group: list[_Row], rows: list[_Row], index: int) -> tuple[int, list[Strip]]:
     """Add rows to ``group`` as long as a gutter is left; return the next row's index and the gutters."""
-    cover = _Cover()
+    cover = Cover()
     for row in group:
         cover.add(row)
     gutters = cover.gutters()
@@ -112,7 +111,7 @@ def _beside(upper: _Row, lower: _Row) -> bool:
     """Tell whether two rows overlap in height and stand side by side: columns with unequal leading."""
     if len(upper) != 1 or len(lower) != 1:
         return False
-    return lower[0].box[1] < upper[0].box[3] - 0.2 * upper[0].size and bool(_gutters([upper, lower]))
+    return lower[0].box[1] < upper[0].box[3] - 0.2 * upper[0].size and bool(gutters_of([upper, lower]))
 
 
 def _rows_above(flow: list[_Row], first: _Row) -> int:
@@ -123,59 +122,11 @@ def _rows_above(flow: list[_Row], first: _Row) -> int:
         tight = min(line.box[1] for line in below) - max(line.box[3] for line in row) < 0.5 * row[0].size
         if not tight:
             return count
-        if len(row) > 1 or not _gutters([row, *flow[len(flow) - count :], first]):
+        if len(row) > 1 or not gutters_of([row, *flow[len(flow) - count :], first]):
             return 0  # the last lines of a paragraph that runs across the columns
         count += 1
         below = row
     return count
-
-
-def _gutters(rows: Sequence[Sequence[Line]]) -> list[Strip]:
-    """Return the white strips that no line of ``rows`` touches, from left to right."""
-    if len(rows) == 1 and len(rows[0]) == 1:
-        return []
-    cover = _Cover()
-    for row in rows:
-        cover.add(row)
-    return cover.gutters()
-
-
-class _Cover:
-    """What some rows leave white between them, kept up to date row by row."""
-
-    def __init__(self) -> None:
-        self._sizes: list[float] = []
-        self._covered: list[Strip] = []
-
-    def add(self, row: Iterable[Line]) -> None:
-        """Take in the lines of a row."""
-        for line in row:
-            insort(self._sizes, line.size)
-            left, right = line.box[0], line.box[2]
-            first = bisect_left(self._covered, left, key=_right)
-            last = first
-            while last < len(self._covered) and self._covered[last][0] <= right:
-                left, right = min(left, self._covered[last][0]), max(right, self._covered[last][1])
-                last += 1
-            self._covered[first:last] = [(left, right)]
-
-    def gutters(self) -> list[Strip]:
-        """Return the strips that no line touches and that are wide enough to be meant, from left to right."""
-        if len(self._covered) < 2:
-            return []
-        least = 0.7 * _median(self._sizes)
-        return [
-            (left[1], right[0]) for left, right in pairwise(self._covered) if right[0] - left[1] >= least
-        ]
-
-
-def _right(strip: Strip) -> float:
-    return strip[1]
-
-
-def _median(ordered: Sequence[float]) -> float:
-    """Return the median of sorted values."""
-    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def _starts_anew(group: list[_Row], line: Line) -> bool:

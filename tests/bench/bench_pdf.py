@@ -1,6 +1,6 @@
 """How fast a long PDF is read in a child process, as in production, and in how much memory.
 
-    python -m tests.bench.bench_pdf [--pages 500] [--times 2] [--profile]
+    python -m tests.bench.bench_pdf [--pages 500] [--cells] [--times 2] [--profile] [--file PDF]
 
 Writes a report in two columns with headings, running heads and feet, ruled tables, tables without rules and
 a bookmark for each chapter, and reads it through the fork server. ``--profile`` reads it in this process
@@ -26,7 +26,23 @@ from ingest.limits import ParseLimits
 from ingest.mupdf import PdfDocument, PdfPage, pymupdf
 from ingest.parsers.pdf import parse
 
-_SYLLABLES = ("ba", "cor", "den", "fil", "gar", "hul", "im", "jo", "kel", "lor", "mas", "nim", "or", "pel", "qui")
+_SYLLABLES = (
+    "ba",
+    "cor",
+    "den",
+    "fil",
+    "gar",
+    "hul",
+    "im",
+    "jo",
+    "kel",
+    "lor",
+    "mas",
+    "nim",
+    "or",
+    "pel",
+    "qui",
+)
 _HEADER = ("Station", "Cover", "Growth", "Cost")
 _FONTS = {name: pymupdf.Font(name) for name in ("helv", "hebo")}
 _HEIGHT, _TOP, _FOOT = 842, 80, 770
@@ -127,18 +143,34 @@ def _table(sheet: _Sheet, chance: random.Random, top: float, rows: int, *, ruled
             sheet.rule(x, top, x, top + 16 * rows)
 
 
+def write_cells(path: Path, pages: int) -> None:
+    """Write pages of 60 rows and 12 columns of numbers, a box drawn around each."""
+    chance = random.Random(2)
+    document = pymupdf.open()
+    for _ in range(pages):
+        sheet = _Sheet(document)
+        for row in range(60):
+            for column in range(12):
+                x, y = 50 + 40 * column, 40 + 12.5 * row
+                sheet.drawn.append(f"0.4 w {x} {_HEIGHT - y - 12.5} 40 12.5 re S")
+                sheet.text(x + 2, y + 9, str(chance.randrange(99_999)), 7)
+        sheet.close()
+    document.save(path, deflate=True)
+
+
 def main() -> None:
     """Run the command line."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pages", type=int, default=500)
     options.add_argument("--times", type=int, default=2)
+    options.add_argument("--cells", action="store_true", help="pages full of ruled cells instead of text")
     options.add_argument("--profile", action="store_true")
     options.add_argument("--file", type=Path, help="read this PDF instead")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = chosen.file or Path(folder) / "report.pdf"
         if not chosen.file:
-            write(path, chosen.pages)
+            (write_cells if chosen.cells else write)(path, chosen.pages)
         pages = len(pymupdf.open(path))
         if chosen.profile:
             _profile(path, Path(folder))
@@ -155,8 +187,9 @@ def _measure(path: Path, pages: int, out: Path) -> None:
     waited, used = time.monotonic() - started, _used() - before
     if answer.report is None or answer.report.outcome is None:
         raise SystemExit(f"not read: {answer}")
+    count = answer.report.outcome.element_count
     print(
-        f"{pages} pages, {answer.report.outcome.element_count} elements: {waited:.1f} s, {pages / waited:.0f} pages/s;"
+        f"{pages} pages, {count} elements: {waited:.1f} s, {pages / waited:.0f} pages/s;"
         f" processor {used:.1f} s, {pages / used:.0f} pages/s; {answer.peak_mb:.0f} MiB"
     )
 
