@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from api.errors import BadRequest
 from api.routes.current import services
 from api.routes.documents import visible
-from api.schemas.documents import PageQuery
+from api.schemas.documents import FactsQuery, PageQuery
 from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_jsonl
 from ingest.model import Element
@@ -80,8 +80,9 @@ def episodes(document_id: str, asked: PageQuery) -> dict[str, Any]:
 
 
 @blueprint.get("/facts")
-@blueprint.input(PageQuery, location="query", arg_name="asked")
+@blueprint.input(FactsQuery, location="query", arg_name="asked")
 @blueprint.doc(summary="The facts of a document", security="bearer", responses=[401, 404])
-def facts(document_id: str, asked: PageQuery) -> dict[str, Any]:
-    """List the facts of a document in order."""
-    return _page((fact for one in _extractions(visible(document_id).id) for fact in one.facts), asked)
+def facts(document_id: str, asked: FactsQuery) -> dict[str, Any]:
+    """List the facts of a document in order, those kept out of the search included."""
+    found = (fact for one in _extractions(visible(document_id).id) for fact in one.facts)
+    return _page((fact for fact in found if asked.grounded in (None, fact.grounded)), asked)

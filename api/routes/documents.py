@@ -128,6 +128,7 @@ def document_out(record: DocumentRecord) -> DocumentOut:
         elements=record.counts.elements,
         episodes=record.counts.episodes,
         facts=record.counts.facts,
+        ungrounded_facts=record.counts.ungrounded,
         parent_id=record.parent_id,
         warnings=[warning.model_dump(mode="json") for warning in record.warnings],
         error=error.model_dump() if error and record.state != State.READY else None,

@@ -7,8 +7,9 @@ import pytest
 
 from extract.chat.capabilities import CapabilityMemory
 from extract.chat.client import ChatClient
-from extract.chat.limiter import BucketLimiter
+from extract.chat.limiter import PacedLimiter
 from extract.chat.model import CallRecord, ChatMessage, ChatRequest, Rung
+from extract.chat.pace import LocalPaces, Rates
 from extract.errors import (
     ContentFiltered,
     ContextTooLong,
@@ -16,6 +17,7 @@ from extract.errors import (
     ModelUnavailable,
     QuotaExhausted,
     RateLimited,
+    TurnFarOff,
 )
 from extract.knobs import LlmKnobs
 from tests.fault_server import TOO_FAST, Fault, FaultServer, serving
@@ -46,7 +48,7 @@ class Waits:
 
 def client(server: FaultServer, waits: Waits | None = None, **knobs: object) -> ChatClient:
     settings = LlmKnobs.model_validate({"base_url": server.url, "model": "m", "tries": 3, **knobs})
-    return ChatClient(settings, "key", sleep=waits or Waits())
+    return ChatClient(settings, sleep=waits or Waits())
 
 
 def test_a_schema_is_asked_for_the_standard_way_without_the_bounds_strict_endpoints_refuse(
@@ -85,9 +87,9 @@ def test_the_lowest_rung_is_the_prompt_alone(server: FaultServer) -> None:
 def test_what_was_learned_outlives_the_process(server: FaultServer, tmp_path) -> None:
     server.refuses = {"json_schema": 400, "temperature": 400, "max_tokens": 400}
     settings = LlmKnobs(base_url=server.url, model="m")
-    ChatClient(settings, "key", CapabilityMemory(tmp_path)).ask(REQUEST)
+    ChatClient(settings, CapabilityMemory(tmp_path)).ask(REQUEST)
     before = len(server.calls)
-    ChatClient(settings, "key", CapabilityMemory(tmp_path)).ask(REQUEST)
+    ChatClient(settings, CapabilityMemory(tmp_path)).ask(REQUEST)
     assert len(server.calls) == before + 1
     assert "temperature" not in server.calls[-1]
     assert server.calls[-1]["max_completion_tokens"] == 100
@@ -115,12 +117,18 @@ def test_retry_after_is_honoured_to_the_second(server: FaultServer) -> None:
     assert waits.seconds == [7.0]
 
 
-def test_a_long_retry_after_is_left_to_the_queue(server: FaultServer) -> None:
+def test_a_long_retry_after_is_left_to_the_queue_and_told_to_everybody(server: FaultServer) -> None:
     server.script = [Fault(429, TOO_FAST.error, {"retry-after": "600"})]
+    paces = LocalPaces()
+    settings = LlmKnobs(base_url=server.url, model="m")
+    asking = ChatClient(settings, limiter=PacedLimiter(paces, Rates(), 30))
     with pytest.raises(RateLimited) as caught:
-        client(server).ask(REQUEST)
+        asking.ask(REQUEST)
     assert caught.value.retry_after_s == 600
+    with pytest.raises(TurnFarOff):
+        asking.ask(REQUEST)
     assert len(server.calls) == 1
+    assert paces.held_s() > 590
 
 
 def test_a_limit_without_retry_after_backs_off(server: FaultServer) -> None:
@@ -188,7 +196,7 @@ def test_an_endless_answer_is_not_read_on(server: FaultServer) -> None:
 def test_an_endpoint_that_is_away_is_unavailable() -> None:
     with serving() as server:
         url = server.url
-    gone = ChatClient(LlmKnobs(base_url=url, model="m", tries=1), "key")
+    gone = ChatClient(LlmKnobs(base_url=url, model="m", tries=1))
     with pytest.raises(ModelUnavailable):
         gone.ask(REQUEST)
 
@@ -203,23 +211,6 @@ def test_every_call_is_recorded_failures_included(server: FaultServer) -> None:
     server.refuses = {"json_schema": 400}
     server.script = [TOO_FAST, Fault(finish="length")]
     settings = LlmKnobs(base_url=server.url, model="m")
-    ChatClient(settings, "key", on_call=records.append, sleep=Waits()).ask(REQUEST)
+    ChatClient(settings, on_call=records.append, sleep=Waits()).ask(REQUEST)
     assert [record.outcome for record in records] == ["refused", "llm_rate_limited", "refused", "cut"]
     assert records[-1].usage.completion_tokens == 50
-
-
-def test_the_limiter_spreads_calls_and_holds_everybody_off() -> None:
-    now, slept = [0.0], []
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        now[0] += seconds
-
-    limiter = BucketLimiter(60, 6000, clock=lambda: now[0], sleep=sleep)
-    limiter.acquire(10)
-    limiter.acquire(500)
-    limiter.acquire(10)
-    assert slept == [1.0, 5.0]
-    limiter.hold_off(30)
-    limiter.acquire(10)
-    assert slept[-1] == 30.0

@@ -1,0 +1,82 @@
+"""Who writes episodes and facts: the text itself, or a language model. Chosen by the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from extract.protocols import Extractor
+from workers.settings import Settings
+
+if TYPE_CHECKING:
+    from extract.chat.client import ChatClient
+    from extract.chat.model import CallRecord, Limiter
+    from extract.chat.pace import Paces
+
+MODEL_MODULES = ("extract.llm", "extract.extractive", "extract.chat.client", "extract.chat.redis_paces")
+TEXT_MODULES = ("extract.extractive",)
+
+
+def make_chat(
+    settings: Settings,
+    limiter: Limiter | None = None,
+    on_call: Callable[[CallRecord], None] | None = None,
+) -> ChatClient | None:
+    """Return the client of the language model, or None where the settings name none.
+
+    Args:
+        settings: endpoint, key and model.
+        limiter: shared by all who use the key; see ``make_limiter`` when None.
+        on_call: told of every call.
+    """
+    if not settings.model_writes:
+        return None
+    from extract.chat.capabilities import CapabilityMemory
+    from extract.chat.client import ChatClient
+
+    memory = CapabilityMemory(settings.model_folder / "endpoints")
+    return ChatClient(settings.llm, memory, limiter or make_limiter(settings), on_call)
+
+
+def make_limiter(settings: Settings) -> Limiter:
+    """Return what keeps the calls of the language model's key under its limits, in all workers together.
+
+    What the workers share is the broker; where that is no Redis, the limits hold for each process alone.
+    """
+    from extract.chat.limiter import PacedLimiter
+    from extract.chat.pace import LocalPaces, Rates
+    from extract.chat.redis_paces import RedisPaces
+
+    knobs = settings.llm
+    paces: Paces = LocalPaces()
+    if settings.celery_broker_url.startswith(("redis://", "rediss://")):
+        secret = knobs.api_key.get_secret_value()
+        paces = RedisPaces(settings.celery_broker_url, knobs.endpoint, secret, settings.queue_prefix)
+    rates = Rates(knobs.requests_per_minute, knobs.tokens_per_minute)
+    return PacedLimiter(paces, rates, knobs.longest_wait_s)
+
+
+def make_extractor(
+    settings: Settings, chat: ChatClient | None, on_call: Callable[[CallRecord], None] | None = None
+) -> Extractor:
+    """Return what makes episodes and facts.
+
+    Args:
+        settings: limits and fallback.
+        chat: the language model, or None to do without.
+        on_call: told of answers that were there already.
+    """
+    from extract.extractive import ExtractiveExtractor
+
+    if chat is None:
+        return ExtractiveExtractor()
+    from extract.chat.cache import AnswerCache
+    from extract.llm import LlmExtractor
+    from extract.questioning import Questioner
+
+    knobs = settings.llm
+    questioner = Questioner(
+        chat, AnswerCache(settings.model_folder / "answers"), knobs.max_output_tokens, on_call
+    )
+    fallback = ExtractiveExtractor() if knobs.fallback == "extractive" else None
+    return LlmExtractor(chat, questioner, fallback, knobs.concurrency)
