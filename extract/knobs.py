@@ -34,7 +34,7 @@ class LlmKnobs(Frozen):
     api_key: SecretStr = SecretStr("")
     concurrency: int = Field(default=4, ge=1, le=64)
     timeout_s: float = Field(default=120.0, gt=0)
-    max_output_tokens: int = Field(default=2000, ge=64)
+    max_output_tokens: int = Field(default=4000, ge=64)
     max_answer_bytes: int = Field(default=4 * 2**20, gt=0)
     tries: int = Field(default=4, ge=1, le=20)
     longest_wait_s: float = Field(default=30.0, ge=0)
