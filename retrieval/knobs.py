@@ -30,6 +30,7 @@ class MragKnobs(Frozen):
         batch: episodes expanded per round.
         expand: episodes of which all facts are scored, or twice ``top_k`` if that is more.
         facts_per_episode: facts scored per expanded episode.
+        fresh_depth: facts read per lane of those that only their episode brought up.
         patience: rounds with facts but without a change before the loop stops.
     """
 
@@ -42,6 +43,7 @@ class MragKnobs(Frozen):
     batch: int = Field(default=8, ge=1, le=100)
     expand: int = Field(default=24, ge=1, le=1000)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
+    fresh_depth: int = Field(default=60, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
 
 
