@@ -1,7 +1,8 @@
 """All settings in one place. Only the entry points call ``Settings.from_env``; all others are handed values.
 
-A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``embed``, ``index`` and
-``mrag`` from ``PARSE_*``, ``EMBED_*``, ``INDEX_*`` and ``MRAG_*``. ``deploy/env.example`` lists every one.
+A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``embed``, ``index``, ``mrag``
+and ``conversation`` from ``PARSE_*``, ``EMBED_*``, ``INDEX_*``, ``MRAG_*`` and ``CONVERSATION_*``.
+``deploy/env.example`` lists every one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
+from workers.conversation import ConversationKnobs
 
 
 class SettingsError(StrataError):
@@ -84,6 +86,7 @@ class Settings(Frozen):
     embed: EmbedKnobs = EmbedKnobs()
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
+    conversation: ConversationKnobs = ConversationKnobs()
 
     @model_validator(mode="after")
     def _ordered_limits(self) -> Settings:
