@@ -3,7 +3,8 @@
 StrataError
 ├── TransientError
 │   ├── RateLimited             llm_rate_limited     429: too many requests or tokens just now
-│   └── ModelUnavailable        llm_unavailable      5xx, no connection, no answer in time
+│   ├── ModelUnavailable        llm_unavailable      5xx, no connection, no answer in time
+│   └── CallAbandoned           llm_abandoned        nobody waits for the answer any more
 ├── ModelRefuses                                     every call will end so until somebody acts
 │   ├── QuotaExhausted          llm_quota            429 insufficient_quota, 402
 │   └── ModelMisconfigured      llm_misconfigured    401, 403, 404, a request it does not take
@@ -36,6 +37,12 @@ class ModelUnavailable(TransientError):
     """The language model does not answer."""
 
     code = "llm_unavailable"
+
+
+class CallAbandoned(TransientError):
+    """The work the language model was asked for has been stopped."""
+
+    code = "llm_abandoned"
 
 
 class ModelRefuses(StrataError):

@@ -39,6 +39,7 @@ class ExtractiveExtractor:
     """Makes episodes and facts from the text itself; needs no model, no network, and keeps no state."""
 
     fingerprint = "extractive-1"
+    at_once = 1
 
     def extract(self, document: Document, segment: Segment) -> Extraction:
         """Return the episode and facts of a segment; the same input gives the same output."""

@@ -34,12 +34,16 @@ class LlmExtractor:
         chat: the model.
         questioner: asks it, repairs, splits and remembers.
         fallback: makes the facts of a stretch no valid answer comes for; None raises instead.
+        at_once: how many segments may be asked about at the same time.
     """
 
-    def __init__(self, chat: ChatModel, questioner: Questioner, fallback: Extractor | None = None) -> None:
+    def __init__(
+        self, chat: ChatModel, questioner: Questioner, fallback: Extractor | None = None, at_once: int = 1
+    ) -> None:
         self._chat = chat
         self._questioner = questioner
         self._fallback = fallback
+        self.at_once = at_once
 
     @property
     def fingerprint(self) -> str:
@@ -57,10 +61,10 @@ class LlmExtractor:
         scene = make_scene(document, segment)
         try:
             said = self._questioner.ask(scene, segment.elements)
-        except ExtractError:
+        except ExtractError as error:
             if self._fallback is None:
                 raise
-            return self._fallback.extract(document, segment)
+            return self._fallback.extract(document, segment).model_copy(update={"replaced": error.code})
         return assemble(scene, said)
 
 

@@ -132,7 +132,12 @@ class AtomicFact(Frozen):
 
 
 class Extraction(Frozen):
-    """What one segment gave: its episode and the facts under it."""
+    """What one segment gave: its episode and the facts under it.
+
+    Attributes:
+        replaced: the code of what went wrong with the language model, where facts were made without it.
+    """
 
     episode: Episode
     facts: tuple[AtomicFact, ...] = ()
+    replaced: str = ""

@@ -15,6 +15,10 @@ class Extractor(Protocol):
     def fingerprint(self) -> str:
         """Name and version of everything that shapes the result (mode, model, prompts)."""
 
+    @property
+    def at_once(self) -> int:
+        """How many segments may be extracted at the same time, from several threads; 1 where it computes."""
+
     def extract(self, document: Document, segment: Segment) -> Extraction:
         """Return the episode and facts of a segment of this document.
 

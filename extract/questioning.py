@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from extract.chat.answer import NotJson, find_object
 from extract.chat.cache import AnswerCache
-from extract.chat.model import ChatMessage, ChatModel, ChatReply, ChatRequest
+from extract.chat.errand import current
+from extract.chat.model import CallRecord, ChatMessage, ChatModel, ChatReply, ChatRequest, Usage
 from extract.errors import AnswerCut, ContextTooLong, MalformedAnswer
 from extract.language import UNDETERMINED, detect_language
 from extract.prompting import extraction_messages, language_name, prompts_version, repair_message
@@ -34,12 +35,20 @@ class Questioner:
         chat: the model.
         cache: of validated answers.
         max_output_tokens: of one answer.
+        on_call: told of every answer that was there already, with the outcome "cached".
     """
 
-    def __init__(self, chat: ChatModel, cache: AnswerCache, max_output_tokens: int) -> None:
+    def __init__(
+        self,
+        chat: ChatModel,
+        cache: AnswerCache,
+        max_output_tokens: int,
+        on_call: Callable[[CallRecord], None] | None = None,
+    ) -> None:
         self._chat = chat
         self._cache = cache
         self._max_output_tokens = max_output_tokens
+        self._on_call = on_call or (lambda record: None)
 
     def ask(self, scene: Scene, elements: Sequence[Element]) -> SaidEpisode:
         """Return the valid answer for a run of elements of the scene's segment.
@@ -60,6 +69,7 @@ class Questioner:
         with self._cache.held(key):
             known = self._cache.get(key, SaidEpisode)
             if known is not None:
+                self._on_call(CallRecord(self._chat.name, Usage(), 0.0, "cached", 1, current()))
                 return known
             answer = self._whole_or_halves(scene, elements, request)
             self._cache.put(key, answer)

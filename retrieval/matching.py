@@ -1,4 +1,4 @@
-"""The filters of a search applied to something that is not in the store yet; means the same as in the store."""
+"""The filters of a search applied to what is not in the store yet; they mean the same as there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Fields = Mapping[str, Values | Callable[[], Values]]
 
 
 def matches(where: FilterExpr, fields: Fields) -> bool:
-    """Tell whether a thing with these fields passes a filter; it holds at any time (``AsOf`` lets it pass)."""
+    """Tell whether a thing with these fields passes a filter. ``AsOf`` lets everything pass."""
     match where:
         case AllOf(parts=parts):
             return all(matches(part, fields) for part in parts)
@@ -29,7 +29,7 @@ def matches(where: FilterExpr, fields: Fields) -> bool:
 
 
 def owner_values(where: FilterExpr, field: str) -> tuple[str, ...] | None:
-    """Return the values a field has to be one of by conditions that always apply; None when there are none."""
+    """Return the values a field has to be one of by conditions that always apply; None for any."""
     if isinstance(where, AllOf):
         found = [values for part in where.parts if (values := owner_values(part, field)) is not None]
         return tuple(set(found[0]).intersection(*found[1:])) if found else None

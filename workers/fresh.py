@@ -36,8 +36,7 @@ def fresh_messages(ledger: Ledger, query: SearchQuery, most: int) -> list[KnownM
     fitting = [
         one
         for one in held
-        if (query.as_of is None or one.message.sent_at <= query.as_of)
-        and matches(query.where, _fields(one))
+        if (query.as_of is None or one.message.sent_at <= query.as_of) and matches(query.where, _fields(one))
     ]
     if len(fitting) <= most:
         return fitting

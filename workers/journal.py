@@ -25,6 +25,8 @@ class _Place(NamedTuple):
     first: int
     last: int
     facts: int
+    ungrounded: int
+    replaced: str
 
 
 class Journal:
@@ -58,8 +60,23 @@ class Journal:
 
     @property
     def facts(self) -> int:
-        """How many facts have been extracted so far."""
-        return sum(place.facts for place in self._places.values())
+        """How many facts with a quote that stands in the text have been extracted so far."""
+        return sum(place.facts for place in self._places.values()) - self.ungrounded
+
+    @property
+    def ungrounded(self) -> int:
+        """How many facts have a quote that is not in the text."""
+        return sum(place.ungrounded for place in self._places.values())
+
+    @property
+    def empty(self) -> int:
+        """How many episodes have no fact that can be searched."""
+        return sum(place.facts == place.ungrounded for place in self._places.values())
+
+    @property
+    def replaced(self) -> list[str]:
+        """Why the language model did not write, for each episode of which that is so."""
+        return [place.replaced for place in self._places.values() if place.replaced]
 
     def __len__(self) -> int:
         return len(self._places)
@@ -78,8 +95,9 @@ class Journal:
         self._stream.flush()
         episode = extraction.episode
         self._places[episode.position] = _Place(
-            self._own, self._end, len(line), episode.first, episode.last, len(extraction.facts)
-        )
+            self._own, self._end, len(line), episode.first, episode.last, len(extraction.facts),
+            sum(not fact.grounded for fact in extraction.facts), extraction.replaced,
+        )  # fmt: skip
         self._end += len(line)
 
     def finish(self, target: Path, segments: int) -> None:
@@ -109,9 +127,11 @@ class Journal:
                     break
                 read = orjson.loads(line)
                 episode = read["episode"]
+                facts = read["facts"]
                 self._places[episode["position"]] = _Place(
-                    file, offset, len(line), episode["first"], episode["last"], len(read["facts"])
-                )
+                    file, offset, len(line), episode["first"], episode["last"], len(facts),
+                    sum(not fact["grounded"] for fact in facts), read.get("replaced", ""),
+                )  # fmt: skip
                 offset += len(line)
 
 

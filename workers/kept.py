@@ -41,6 +41,11 @@ class KeepingExtractor:
         """That of the extractor that does the work."""
         return self._extractor.fingerprint
 
+    @property
+    def at_once(self) -> int:
+        """That of the extractor that does the work."""
+        return self._extractor.at_once
+
     def extract(self, document: Document, segment: Segment) -> Extraction:
         """Return the episode and facts of a segment, as an extractor does."""
         name = f"{_digest(self._mark, segment)}.json"

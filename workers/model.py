@@ -79,11 +79,17 @@ class ErrorRecord(Frozen):
 
 
 class Counts(Frozen):
-    """What a document has given so far."""
+    """What a document has given so far.
+
+    Attributes:
+        facts: those whose quote stands in the text.
+        ungrounded: facts whose quote does not; kept to be looked at, not searched.
+    """
 
     elements: int = 0
     episodes: int = 0
     facts: int = 0
+    ungrounded: int = 0
 
 
 class Upload(Frozen):

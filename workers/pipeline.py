@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from extract.errors import ExtractError
-from extract.model import Extraction, Segment
+from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_json, read_jsonl, write_json
 from ingest.ids import PIPELINE_VERSION
 from ingest.model import Document, Element, ParseWarning
@@ -23,6 +23,7 @@ from retrieval.protocols import Collection as Layer
 from workers.children import accept_children
 from workers.describe import describe, merge_warnings
 from workers.errors import ArtifactMissing, BytesMissing, PointsRemain
+from workers.extracting import extract_segments, warnings_of
 from workers.journal import Journal, discard_parts
 from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease
@@ -79,7 +80,7 @@ def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
 
 
 def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
-    """Make episodes and facts of a document's elements, segment by segment, each kept as it is made.
+    """Make episodes and facts of a document's elements, each segment's kept as it is made.
 
     A segment of which nothing can be made is left out with a warning; only when that is all of them does
     the document fail.
@@ -95,26 +96,22 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
     document = _document(folder)
     fingerprint = f"{services.extractor.fingerprint}/{PIPELINE_VERSION}"
     extractor = keeping(services.extractor, fingerprint, lease.document, folder)
-    failures: list[tuple[Segment, ExtractError]] = []
-    segments = 0
     with Journal(folder, fingerprint, lease.token) as journal:
-        for segment in services.split(document, _elements(folder)):
-            segments = segment.position + 1
-            fresh = not journal.holds(segment)
-            if fresh:
-                try:
-                    journal.add(extractor.extract(document, segment))
-                except ExtractError as error:
-                    failures.append((segment, error))
-            watch.tell(segment.elements[-1].position + 1, document.element_count, may_pause=fresh)
+        segments = services.split(document, _elements(folder))
+        extracted = extract_segments(extractor, document, segments, journal, watch)
         if not len(journal):
-            raise failures[0][1] if failures else ExtractError("The document holds nothing to remember.")
+            nothing = ExtractError("The document holds nothing to remember.")
+            raise extracted.failures[0][1] if extracted.failures else nothing
         watch.check()
-        journal.finish(folder / EXTRACTIONS, segments)
-        counts = Counts(elements=document.element_count, episodes=len(journal), facts=journal.facts)
-    services.ledger.stages.complete(
-        lease, counts=counts, warnings=merge_warnings(lease.document.warnings, _left_out(failures))
-    )
+        journal.finish(folder / EXTRACTIONS, extracted.segments)
+        counts = Counts(
+            elements=document.element_count,
+            episodes=len(journal),
+            facts=journal.facts,
+            ungrounded=journal.ungrounded,
+        )
+        warnings = merge_warnings(lease.document.warnings, warnings_of(extracted, journal))
+    services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
     forget_unused(extractor)
 
@@ -145,19 +142,15 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
         ungrounded=knobs.ungrounded,
     )
     write_json(folder / INDEX_REPORT, report)
-    new = []
-    if report.ungrounded:
-        new.append(
-            ParseWarning(
-                code="ungrounded_facts",
-                detail=f"{report.ungrounded} facts were left out: their quotes are not in the text.",
-            )
-        )
-    if not report.facts:
-        new.append(ParseWarning(code="no_facts", detail="The document gave no facts."))
+    new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     services.ledger.stages.complete(
         lease,
-        counts=Counts(elements=known.elements, episodes=report.episodes, facts=report.facts),
+        counts=Counts(
+            elements=known.elements,
+            episodes=report.episodes,
+            facts=report.facts,
+            ungrounded=known.ungrounded,
+        ),
         warnings=merge_warnings(lease.document.warnings, new),
     )
 
@@ -231,12 +224,3 @@ def _extractions(folder: Path) -> Iterator[Extraction]:
         yield from read_jsonl(folder / EXTRACTIONS, Extraction)
     except FileNotFoundError as error:
         raise ArtifactMissing from error
-
-
-def _left_out(failures: list[tuple[Segment, ExtractError]]) -> list[ParseWarning]:
-    if not failures:
-        return []
-    shown = ", ".join(segment.elements[0].anchor.label() for segment, _ in failures[:10])
-    more = f" and {len(failures) - 10} more" if len(failures) > 10 else ""
-    detail = f"{len(failures)} parts gave nothing ({shown}{more}): {failures[0][1].detail}"
-    return [ParseWarning(code="segments_left_out", detail=detail)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from extract.chat.model import ChatModel
 from extract.protocols import Extractor
 from ingest.errors import TransientError
 from retrieval.protocols import Embedder, VectorStore
@@ -22,12 +23,10 @@ from workers.ledger.ledger import Ledger
 from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
+from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
-
-# What the settings may name, and where it is.
-EXTRACTORS = {"extractive": "extract.extractive:ExtractiveExtractor"}
 
 PRELOADED = (
     "extract.segments",
@@ -52,6 +51,7 @@ class Services:
     Attributes:
         artifacts: folder of what the stages hand to each other.
         enqueue: sends what the outbox holds, as far as the broker takes it; returns how many.
+        chat: the language model; None where none is configured.
     """
 
     settings: Settings
@@ -66,6 +66,7 @@ class Services:
     split: SplitSegments
     enqueue: Callable[[], int]
     depths: Callable[[], object]
+    chat: ChatModel | None = None
 
     def ping_ledger(self) -> None:
         """Find out whether the ledger answers.
@@ -115,6 +116,7 @@ def build_services(settings: Settings) -> Services:
     embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache)
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
+    chat = make_chat(settings)
     return Services(
         settings=settings,
         ledger=ledger,
@@ -122,12 +124,13 @@ def build_services(settings: Settings) -> Services:
         artifacts=settings.artifacts,
         store=store,
         embedder=embedder,
-        extractor=_load(EXTRACTORS, "EXTRACTOR", settings.extractor)(),
+        extractor=make_extractor(settings, chat),
         searcher=Searcher(store, embedder, settings.mrag),
         parse=parse_file,
         split=split_segments,
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
         depths=lambda: queue_depths(celery, settings),
+        chat=chat,
     )
 
 
@@ -137,8 +140,8 @@ def preload(settings: Settings) -> None:
     Done once before the pool forks: its processes then start at once and share the memory. Importing starts
     no work and opens nothing, so it may be done before a fork.
     """
-    for place in (*PRELOADED, EXTRACTORS.get(settings.extractor, "extract.protocols")):
-        import_module(place.partition(":")[0])
+    for module in (*PRELOADED, *(MODEL_MODULES if settings.model_writes else TEXT_MODULES)):
+        import_module(module)
 
 
 def database_url(settings: Settings) -> str:
@@ -161,15 +164,6 @@ def open_blobs(settings: Settings) -> Blobs:
     from ingest.blobs import BlobStore
 
     return BlobStore(settings.blobs_url)
-
-
-def _load(table: dict[str, str], setting: str, name: str) -> Callable[[], Any]:
-    place = table.get(name)
-    if place is None:
-        raise SettingsError(f"{setting}: {name} is not available; choose one of {', '.join(table)}.")
-    module, _, attribute = place.partition(":")
-    found: Callable[[], Any] = getattr(import_module(module), attribute)
-    return found
 
 
 def _qdrant(settings: Settings) -> QdrantClient:

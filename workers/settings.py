@@ -1,7 +1,6 @@
 """All settings in one place. Only the entry points call ``Settings.from_env``; all others are handed values.
 
-A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``embed``, ``index``, ``mrag``
-and ``conversation`` from ``PARSE_*``, ``EMBED_*``, ``INDEX_*``, ``MRAG_*`` and ``CONVERSATION_*``.
+A field ``database_url`` is read from ``DATABASE_URL``; those of a group like ``parse`` from ``PARSE_*``.
 ``deploy/env.example`` lists every one.
 """
 
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 
+from extract.knobs import LlmKnobs
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
@@ -33,6 +33,7 @@ class Settings(Frozen):
     A URL left empty means: the embedded part under ``strata_home``.
 
     Attributes:
+        extractor: "auto" is "llm" where LLM_BASE_URL or LLM_API_KEY is set, else "extractive".
         queue_prefix: put before the names of the queues, where several installations share a broker.
         artifacts_dir: folder of what the stages hand to each other; several hosts have to share it.
         worker_lease_s: a worker not heard of for this long has lost its stage.
@@ -79,7 +80,7 @@ class Settings(Frozen):
     max_upload_bytes: int = Field(default=512 * 2**20, gt=0)
     max_files_per_upload: int = Field(default=1000, gt=0)
 
-    extractor: Literal["extractive", "llm"] = "extractive"
+    extractor: Literal["auto", "extractive", "llm"] = "auto"
     embedder: Literal["e5", "openai", "fastembed"] = "e5"
 
     parse: ParseLimits = ParseLimits()
@@ -87,6 +88,13 @@ class Settings(Frozen):
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
     conversation: ConversationKnobs = ConversationKnobs()
+    llm: LlmKnobs = LlmKnobs()
+
+    @model_validator(mode="after")
+    def _model_named(self) -> Settings:
+        if self.model_writes and not self.llm.model:
+            raise ValueError("LLM_MODEL has to name the model at LLM_BASE_URL")
+        return self
 
     @model_validator(mode="after")
     def _ordered_limits(self) -> Settings:
@@ -117,6 +125,16 @@ class Settings(Frozen):
     def vector_cache(self) -> Path:
         """The file that remembers vectors of stored texts."""
         return self._home / "cache" / "vectors.db"
+
+    @property
+    def model_writes(self) -> bool:
+        """Tell whether a language model writes episodes and facts; "auto" asks one that is configured."""
+        return self.extractor == "llm" or (self.extractor == "auto" and self.llm.wanted)
+
+    @property
+    def model_folder(self) -> Path:
+        """The folder of validated answers, and of what endpoints have shown that they take."""
+        return self._home / "cache" / "model"
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> Settings:

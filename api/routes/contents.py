@@ -14,10 +14,11 @@ from pydantic import BaseModel
 from api.errors import BadRequest
 from api.routes.current import services
 from api.routes.documents import visible
-from api.schemas.documents import PageQuery
+from api.schemas.documents import FactsQuery, PageQuery
 from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_jsonl
 from ingest.model import Element
+from workers.model import Kind
 
 blueprint = APIBlueprint("contents", __name__, url_prefix="/api/v1/documents/<document_id>")
 
@@ -50,8 +51,19 @@ def _extractions(document_id: str) -> Iterator[Extraction]:
 @blueprint.get("/content")
 @blueprint.doc(summary="The original bytes", security="bearer", responses=[401, 404])
 def content(document_id: str) -> Response:
-    """Return the file as it was handed in, always as a download: it may be hostile."""
+    """Return the file as it was handed in, always as a download: it may be hostile.
+
+    Of a conversation: its messages, one JSON object a line.
+    """
     record = visible(document_id)
+    if record.kind is Kind.CONVERSATION:
+        known = services().ledger.messages.of_document(record.owner.tenant, record.id)
+        lines = "".join(one.message.model_dump_json() + "\n" for one in known)
+        return Response(
+            lines,
+            mimetype="application/octet-stream",
+            headers={"Content-Disposition": 'attachment; filename="messages.jsonl"'},
+        )
     held = ExitStack()
     response = send_file(
         held.enter_context(services().blobs.open(record.sha256)),
@@ -80,8 +92,9 @@ def episodes(document_id: str, asked: PageQuery) -> dict[str, Any]:
 
 
 @blueprint.get("/facts")
-@blueprint.input(PageQuery, location="query", arg_name="asked")
+@blueprint.input(FactsQuery, location="query", arg_name="asked")
 @blueprint.doc(summary="The facts of a document", security="bearer", responses=[401, 404])
-def facts(document_id: str, asked: PageQuery) -> dict[str, Any]:
-    """List the facts of a document in order."""
-    return _page((fact for one in _extractions(visible(document_id).id) for fact in one.facts), asked)
+def facts(document_id: str, asked: FactsQuery) -> dict[str, Any]:
+    """List the facts of a document in order, those kept out of the search included."""
+    found = (fact for one in _extractions(visible(document_id).id) for fact in one.facts)
+    return _page((fact for fact in found if asked.grounded in (None, fact.grounded)), asked)

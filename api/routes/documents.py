@@ -113,6 +113,7 @@ def document_out(record: DocumentRecord) -> DocumentOut:
     error = record.error
     return DocumentOut(
         id=record.id,
+        kind=record.kind,
         name=record.name,
         media_type=record.media_type,
         size_bytes=record.size_bytes,
@@ -128,6 +129,7 @@ def document_out(record: DocumentRecord) -> DocumentOut:
         elements=record.counts.elements,
         episodes=record.counts.episodes,
         facts=record.counts.facts,
+        ungrounded_facts=record.counts.ungrounded,
         parent_id=record.parent_id,
         warnings=[warning.model_dump(mode="json") for warning in record.warnings],
         error=error.model_dump() if error and record.state != State.READY else None,

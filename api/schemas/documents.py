@@ -33,6 +33,7 @@ class DocumentOut(BaseModel):
     """The whole life of a document in one view."""
 
     id: str
+    kind: str = Field(description="'file' or 'conversation'")
     name: str
     media_type: str
     size_bytes: int
@@ -48,6 +49,7 @@ class DocumentOut(BaseModel):
     elements: int
     episodes: int
     facts: int
+    ungrounded_facts: int = Field(description="facts whose quote is not in the text; they are not searched")
     parent_id: str | None
     warnings: list[dict[str, Any]]
     error: dict[str, str] | None
@@ -63,6 +65,14 @@ class PageQuery(BaseModel):
 
     cursor: str | None = None
     limit: int = Field(default=50, ge=1, le=500)
+
+
+class FactsQuery(PageQuery):
+    """Which facts of a document to list."""
+
+    grounded: bool | None = Field(
+        default=None, description="only facts whose quote stands in the text, or only those whose does not"
+    )
 
 
 class DocumentListQuery(PageQuery):

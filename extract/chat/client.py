@@ -19,6 +19,7 @@ import openai
 from openai import OpenAI
 
 from extract.chat.capabilities import Capabilities, CapabilityMemory
+from extract.chat.errand import current, pause, still_wanted
 from extract.chat.faults import dislike_of, typed
 from extract.chat.limiter import Unlimited
 from extract.chat.model import CallRecord, ChatReply, ChatRequest, Limiter, Usage
@@ -35,25 +36,22 @@ class ChatClient:
     """Asks one model at one endpoint. Safe to share between threads; connects on first use.
 
     Args:
-        knobs: endpoint, model and limits.
-        api_key: sent as a bearer token; endpoints without keys take any word.
+        knobs: endpoint, key, model and limits.
         memory: what endpoints take.
         limiter: shared with everybody who uses the key.
-        on_call: told of every call, failed ones included.
+        on_call: told of every call in the thread that made it, failed ones included.
         sleep: how to wait; tests hand in their own.
     """
 
     def __init__(
         self,
         knobs: LlmKnobs,
-        api_key: str,
         memory: CapabilityMemory | None = None,
         limiter: Limiter | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         self._knobs = knobs
-        self._api_key = api_key or "none"
         self._memory = memory or CapabilityMemory()
         self._limiter: Limiter = limiter or Unlimited()
         self._on_call = on_call or (lambda record: None)
@@ -71,6 +69,7 @@ class ChatClient:
         attempt = 0
         while True:
             attempt += 1
+            still_wanted()
             try:
                 return self._call(request, attempt)
             except TransientError as error:
@@ -89,7 +88,7 @@ class ChatClient:
 
     def _call(self, request: ChatRequest, attempt: int) -> ChatReply:
         """Make one call, leaving out what the endpoint turns out not to know."""
-        endpoint = f"{self._knobs.base_url}\n{self._knobs.model}"
+        endpoint = f"{self._knobs.endpoint}\n{self._knobs.model}"
         capabilities = self._memory.get(endpoint)
         while True:
             self._limiter.acquire(_size(request))
@@ -113,7 +112,7 @@ class ChatClient:
             raise
         finally:
             seconds = time.monotonic() - started
-            self._on_call(CallRecord(self._knobs.model, usage, seconds, outcome, attempt))
+            self._on_call(CallRecord(self._knobs.model, usage, seconds, outcome, attempt, current()))
 
     def _send(self, request: ChatRequest, capabilities: Capabilities) -> ChatReply:
         body = body_of(request, capabilities, self._knobs.model)
@@ -151,8 +150,8 @@ class ChatClient:
             if self._client is None:
                 # Retries are ours: the library's do not tell a limit from a used-up account.
                 self._client = OpenAI(
-                    api_key=self._api_key,
-                    base_url=self._knobs.base_url,
+                    api_key=self._knobs.api_key.get_secret_value() or "none",
+                    base_url=self._knobs.endpoint,
                     max_retries=0,
                     timeout=self._knobs.timeout_s,
                 )

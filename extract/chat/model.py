@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
+from extract.chat.errand import Errand
 from ingest.anchors import Frozen
 
 
@@ -75,8 +76,10 @@ class CallRecord(NamedTuple):
         model: its name.
         usage: tokens, 0 where none were told.
         seconds: how long it took.
-        outcome: "ok", "cut", or the code of the error.
+        outcome: "ok", "cut", "cached" (nothing was sent), "refused" (a part of the request was not
+            understood), or the code of the error.
         attempt: 1 for the first try of a request.
+        errand: on whose behalf.
     """
 
     model: str
@@ -84,6 +87,7 @@ class CallRecord(NamedTuple):
     seconds: float
     outcome: str
     attempt: int
+    errand: Errand
 
 
 class ChatModel(Protocol):

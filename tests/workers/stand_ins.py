@@ -48,8 +48,9 @@ class LineExtractor:
 
     fingerprint = "lines-1"
 
-    def __init__(self, before: Callable[[Segment], None] = lambda _: None) -> None:
+    def __init__(self, before: Callable[[Segment], None] = lambda _: None, at_once: int = 1) -> None:
         self.before = before
+        self.at_once = at_once
         self.seen: list[int] = []
 
     def extract(self, document: Document, segment: Segment) -> Extraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -384,3 +385,56 @@ def test_a_run_after_the_lease_was_lost_writes_nothing(services: Services) -> No
     document = record(services, identity)
     assert document.state is State.PARSING
     assert document.counts == Counts()
+
+
+def test_several_segments_at_once_come_out_in_order(services: Services) -> None:
+    def early_ones_take_longer(segment: Segment) -> None:
+        time.sleep(0.05 if segment.position % 4 == 0 else 0.0)
+
+    identity = hand_in(services, "\n".join(f"Line {number}" for number in range(12))).document.id
+    extractor = LineExtractor(early_ones_take_longer, at_once=4)
+    drain(replace(services, extractor=extractor))
+    assert extractor.seen != sorted(extractor.seen)
+    folder = artifact_dir(services.artifacts, identity)
+    found = list(read_jsonl(folder / "extractions.jsonl", Extraction))
+    assert [one.episode.position for one in found] == list(range(12))
+    assert points(services, identity) == (12, 12)
+
+
+def test_what_runs_beside_a_failure_is_kept(services: Services) -> None:
+    def away_at_two(segment: Segment) -> None:
+        if segment.position == 2:
+            raise TransientError("Away.", retry_after_s=0)
+        time.sleep(0.1)
+
+    identity = hand_in(services, "\n".join(f"Line {number}" for number in range(12))).document.id
+    run_stage(services, Stage.PARSE, identity)
+    first = LineExtractor(away_at_two, at_once=4)
+    run_stage(replace(services, extractor=first), Stage.EXTRACT, identity)
+    assert record(services, identity).error is not None
+    wait_is_over(services)
+    second = LineExtractor(at_once=4)
+    drain(replace(services, extractor=second))
+    assert 2 in second.seen
+    assert sorted(first.seen + second.seen) == list(range(12))
+
+
+def test_cancel_does_not_wait_for_what_runs(services: Services) -> None:
+    begun, freed = threading.Event(), threading.Event()
+
+    def hang(segment: Segment) -> None:
+        begun.set()
+        freed.wait(30)
+
+    identity = hand_in(services, "\n".join(f"Line {number}" for number in range(9))).document.id
+    run_stage(services, Stage.PARSE, identity)
+    hanging = replace(services, extractor=LineExtractor(hang, at_once=3))
+    stage = threading.Thread(target=run_stage, args=(hanging, Stage.EXTRACT, identity))
+    stage.start()
+    assert begun.wait(10)
+    services.ledger.documents.cancel("acme", identity)
+    stage.join(10)
+    assert not stage.is_alive()
+    freed.set()
+    assert record(services, identity).state is State.CANCELLED
+    assert not record(services, identity).running

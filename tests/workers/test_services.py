@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from workers.model import Stage
 from workers.queue import QueueUnavailable, make_celery, queue_depths, sender
-from workers.services import EXTRACTORS, build_services, database_url
+from workers.services import build_services, database_url
 from workers.settings import Settings, SettingsError
 
 # Nobody listens on the port of "discard".
 NOWHERE = {"celery_broker_url": "redis://127.0.0.1:9/0", "qdrant_url": ":memory:"}
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.mark.parametrize("place", EXTRACTORS.values())
-def test_every_part_that_can_be_named_exists(place: str) -> None:
-    module, _, name = place.partition(":")
-    assert callable(getattr(import_module(module), name))
 
 
 def test_the_parts_are_built_without_a_server(tmp_path: Path) -> None:

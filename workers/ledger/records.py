@@ -44,7 +44,9 @@ def document_record(row: DocumentRow, now: datetime, retry_at: datetime | None =
         retry_at=retry_at,
         error=diagnosis(row),
         warnings=tuple(ParseWarning.model_validate(warning) for warning in row.warnings),
-        counts=Counts(elements=row.elements, episodes=row.episodes, facts=row.facts),
+        counts=Counts(
+            elements=row.elements, episodes=row.episodes, facts=row.facts, ungrounded=row.ungrounded
+        ),
         parent_id=row.parent_id,
         parent_part=row.parent_part,
         root_id=row.root_id,

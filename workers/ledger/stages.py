@@ -119,7 +119,8 @@ class Stages:
         with self._database.write() as session:
             row = self._held(session, lease)
             if counts is not None:
-                row.elements, row.episodes, row.facts = counts.elements, counts.episodes, counts.facts
+                row.elements, row.episodes = counts.elements, counts.episodes
+                row.facts, row.ungrounded = counts.facts, counts.ungrounded
             if warnings is not None:
                 row.warnings = [warning.model_dump() for warning in warnings]
             row.media_type = media_type or row.media_type
@@ -186,7 +187,7 @@ class Stages:
             if row.restore:
                 let_go(row)
                 row.stage, row.restore = Stage.PARSE.value, False
-                row.elements = row.episodes = row.facts = 0
+                row.elements = row.episodes = row.facts = row.ungrounded = 0
                 row.warnings = []
                 row.received_at = self._database.now()
                 set_diagnosis(row, None)

@@ -79,6 +79,7 @@ class DocumentRow(Base):
     elements: Mapped[int] = mapped_column(Integer, default=0)
     episodes: Mapped[int] = mapped_column(Integer, default=0)
     facts: Mapped[int] = mapped_column(Integer, default=0)
+    ungrounded: Mapped[int] = mapped_column(Integer, default=0)
 
     parent_id: Mapped[str | None] = mapped_column(String(36), index=True)
     parent_part: Mapped[str | None] = mapped_column(String(255))

@@ -46,7 +46,7 @@ class Waits:
 
 def client(server: FaultServer, waits: Waits | None = None, **knobs: object) -> ChatClient:
     settings = LlmKnobs.model_validate({"base_url": server.url, "model": "m", "tries": 3, **knobs})
-    return ChatClient(settings, "key", sleep=waits or Waits())
+    return ChatClient(settings, sleep=waits or Waits())
 
 
 def test_a_schema_is_asked_for_the_standard_way_without_the_bounds_strict_endpoints_refuse(
@@ -85,9 +85,9 @@ def test_the_lowest_rung_is_the_prompt_alone(server: FaultServer) -> None:
 def test_what_was_learned_outlives_the_process(server: FaultServer, tmp_path) -> None:
     server.refuses = {"json_schema": 400, "temperature": 400, "max_tokens": 400}
     settings = LlmKnobs(base_url=server.url, model="m")
-    ChatClient(settings, "key", CapabilityMemory(tmp_path)).ask(REQUEST)
+    ChatClient(settings, CapabilityMemory(tmp_path)).ask(REQUEST)
     before = len(server.calls)
-    ChatClient(settings, "key", CapabilityMemory(tmp_path)).ask(REQUEST)
+    ChatClient(settings, CapabilityMemory(tmp_path)).ask(REQUEST)
     assert len(server.calls) == before + 1
     assert "temperature" not in server.calls[-1]
     assert server.calls[-1]["max_completion_tokens"] == 100
@@ -188,7 +188,7 @@ def test_an_endless_answer_is_not_read_on(server: FaultServer) -> None:
 def test_an_endpoint_that_is_away_is_unavailable() -> None:
     with serving() as server:
         url = server.url
-    gone = ChatClient(LlmKnobs(base_url=url, model="m", tries=1), "key")
+    gone = ChatClient(LlmKnobs(base_url=url, model="m", tries=1))
     with pytest.raises(ModelUnavailable):
         gone.ask(REQUEST)
 
@@ -203,7 +203,7 @@ def test_every_call_is_recorded_failures_included(server: FaultServer) -> None:
     server.refuses = {"json_schema": 400}
     server.script = [TOO_FAST, Fault(finish="length")]
     settings = LlmKnobs(base_url=server.url, model="m")
-    ChatClient(settings, "key", on_call=records.append, sleep=Waits()).ask(REQUEST)
+    ChatClient(settings, on_call=records.append, sleep=Waits()).ask(REQUEST)
     assert [record.outcome for record in records] == ["refused", "llm_rate_limited", "refused", "cut"]
     assert records[-1].usage.completion_tokens == 50
 

@@ -7,8 +7,8 @@ from alembic import op
 
 from workers.ledger.tables import UtcTime
 
-revision = "conversations"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade() -> None:
