@@ -2,7 +2,10 @@
 
 StrataError
 ├── TransientError
-│   ├── RateLimited             llm_rate_limited     429: too many requests or tokens just now
+│   ├── Postponed                                    waiting, which is no failure
+│   │   ├── RateLimited         llm_rate_limited     429: too many requests or tokens just now
+│   │   └── TurnFarOff          llm_turn             our own limiter: the next free turn is far off
+│   ├── LimiterUnavailable      llm_limiter          what the workers share to keep to a limit is away
 │   ├── ModelUnavailable        llm_unavailable      5xx, no connection, no answer in time
 │   └── CallAbandoned           llm_abandoned        nobody waits for the answer any more
 ├── ModelRefuses                                     every call will end so until somebody acts
@@ -17,7 +20,7 @@ StrataError
 
 from __future__ import annotations
 
-from ingest.errors import StrataError, TransientError
+from ingest.errors import Postponed, StrataError, TransientError
 
 
 class ExtractError(StrataError):
@@ -27,10 +30,23 @@ class ExtractError(StrataError):
     advice = "Retry the document; if it stays, look at its elements with `strata parse`."
 
 
-class RateLimited(TransientError):
+class RateLimited(Postponed):
     """The language model takes no more requests at the moment."""
 
     code = "llm_rate_limited"
+
+
+class TurnFarOff(Postponed):
+    """The language model is used as fast as its limits allow; the next free turn is some time off."""
+
+    code = "llm_turn"
+    advice = "Nothing has to be done; to go faster raise LLM_REQUESTS_PER_MINUTE or LLM_TOKENS_PER_MINUTE."
+
+
+class LimiterUnavailable(TransientError):
+    """What the workers share to keep to the language model's limits does not answer."""
+
+    code = "llm_limiter"
 
 
 class ModelUnavailable(TransientError):

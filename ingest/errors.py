@@ -1,7 +1,8 @@
 """Every error a user can meet while handing in a file.
 
 StrataError                 root of all rooms: code, detail, next step
-├── TransientError          worth trying again later (a server is away, a limit was hit)
+├── TransientError          worth trying again later (a server is away)
+│   └── Postponed           nothing is wrong: a limit or a budget says when to go on
 └── IngestError
     ├── EncryptedFile       encrypted
     ├── CorruptFile         corrupt
@@ -50,6 +51,13 @@ class TransientError(StrataError):
     def __init__(self, detail: str | None = None, *, retry_after_s: float | None = None) -> None:
         super().__init__(detail)
         self.retry_after_s = retry_after_s
+
+
+class Postponed(TransientError):
+    """The work waits for its turn and goes on by itself."""
+
+    code = "postponed"
+    advice = "Nothing has to be done: it goes on by itself."
 
 
 class IngestError(StrataError):

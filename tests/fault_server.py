@@ -11,10 +11,10 @@ import hashlib
 import json
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -75,8 +75,8 @@ class FaultServer:
         self.calls: list[dict[str, Any]] = []
         self.by_content: Counter[str] = Counter()
         self.refused = 0
-        self.minimum_gap_s = 0.0
-        self._last = 0.0
+        self.limit: tuple[int, float] | None = None  # calls within any stretch of so many seconds
+        self._taken: deque[float] = deque()
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -106,12 +106,23 @@ class FaultServer:
             if refusal is not None:
                 return refusal
             self.by_content[hashlib.sha256(content.encode()).hexdigest()] += 1
-            now, gap = time.monotonic(), time.monotonic() - self._last
-            self._last = now
-            if gap < self.minimum_gap_s:
+            if (wait_s := self._too_fast()) is not None:
                 self.refused += 1
-                return TOO_FAST
+                return replace(TOO_FAST, headers={"retry-after-ms": f"{wait_s * 1000:.0f}"})
             return self.script.pop(0) if self.script else Fault()
+
+    def _too_fast(self) -> float | None:
+        """Return after how long a call would be taken when there were too many, as real limits count them."""
+        if self.limit is None:
+            return None
+        calls, within_s = self.limit
+        now = time.monotonic()
+        while self._taken and self._taken[0] <= now - within_s:
+            self._taken.popleft()
+        if len(self._taken) >= calls:
+            return self._taken[0] + within_s - now
+        self._taken.append(now)
+        return None
 
     def _refusal(self, body: dict[str, Any]) -> Fault | None:
         wanted = body.get("response_format", {})

@@ -11,8 +11,9 @@ from workers.settings import Settings
 if TYPE_CHECKING:
     from extract.chat.client import ChatClient
     from extract.chat.model import CallRecord, Limiter
+    from extract.chat.pace import Paces
 
-MODEL_MODULES = ("extract.llm", "extract.extractive", "extract.chat.client")
+MODEL_MODULES = ("extract.llm", "extract.extractive", "extract.chat.client", "extract.chat.redis_paces")
 TEXT_MODULES = ("extract.extractive",)
 
 
@@ -25,18 +26,34 @@ def make_chat(
 
     Args:
         settings: endpoint, key and model.
-        limiter: shared by all who use the key; one of this process alone when None.
+        limiter: shared by all who use the key; see ``make_limiter`` when None.
         on_call: told of every call.
     """
     if not settings.model_writes:
         return None
     from extract.chat.capabilities import CapabilityMemory
     from extract.chat.client import ChatClient
-    from extract.chat.limiter import BucketLimiter
+
+    memory = CapabilityMemory(settings.model_folder / "endpoints")
+    return ChatClient(settings.llm, memory, limiter or make_limiter(settings), on_call)
+
+
+def make_limiter(settings: Settings) -> Limiter:
+    """Return what keeps the calls of the language model's key under its limits, in all workers together.
+
+    What the workers share is the broker; where that is no Redis, the limits hold for each process alone.
+    """
+    from extract.chat.limiter import PacedLimiter
+    from extract.chat.pace import LocalPaces, Rates
+    from extract.chat.redis_paces import RedisPaces
 
     knobs = settings.llm
-    own = limiter or BucketLimiter(knobs.requests_per_minute, knobs.tokens_per_minute)
-    return ChatClient(knobs, CapabilityMemory(settings.model_folder / "endpoints"), own, on_call)
+    paces: Paces = LocalPaces()
+    if settings.celery_broker_url.startswith(("redis://", "rediss://")):
+        secret = knobs.api_key.get_secret_value()
+        paces = RedisPaces(settings.celery_broker_url, knobs.endpoint, secret, settings.queue_prefix)
+    rates = Rates(knobs.requests_per_minute, knobs.tokens_per_minute)
+    return PacedLimiter(paces, rates, knobs.longest_wait_s)
 
 
 def make_extractor(

@@ -72,13 +72,20 @@ class ChatClient:
             still_wanted()
             try:
                 return self._call(request, attempt)
-            except TransientError as error:
+            except (RateLimited, ModelUnavailable) as error:
                 wait = self._wait_after(error, attempt)
-                if attempt >= self._knobs.tries or wait > self._knobs.longest_wait_s:
-                    raise
                 if isinstance(error, RateLimited):
                     self._limiter.hold_off(wait)
+                if attempt >= self._knobs.tries or wait > self._knobs.longest_wait_s:
+                    raise
                 self._sleep(wait)
+
+    def close(self) -> None:
+        """Close the connections; a later request opens new ones."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
 
     def _wait_after(self, error: TransientError, attempt: int) -> float:
         """Return how long to wait: what was asked for, else doubling with jitter."""

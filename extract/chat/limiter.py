@@ -1,12 +1,12 @@
-"""Keeping under a provider's limits of requests and tokens a minute (token bucket)."""
+"""Keeping under a provider's limits of requests and tokens a minute, together with all who use the key."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from threading import Lock
 
-_MINUTE_S = 60.0
+from extract.chat.errand import pause
+from extract.chat.pace import Paces, Rates
+from extract.errors import TurnFarOff
 
 
 class Unlimited:
@@ -19,39 +19,48 @@ class Unlimited:
         """Leave the waiting to the caller."""
 
 
-class BucketLimiter:
-    """Limits the threads of one process. Calls are spread evenly, so a minute never starts with a burst.
+class PacedLimiter:
+    """Makes each call wait for its turn.
 
     Args:
-        requests_per_minute: 0 means no limit.
-        tokens_per_minute: 0 means no limit; a single larger request waits for one full minute's worth.
-        clock: seconds that only rise.
-        sleep: how to wait.
+        paces: hands out the turns; shared by all who use the key.
+        rates: the key's limits.
+        longest_wait_s: a turn further off is not waited for: the work is put off, and the worker is free.
+        sleep: how to wait; may raise to end the waiting.
     """
 
     def __init__(
         self,
-        requests_per_minute: int,
-        tokens_per_minute: int,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        paces: Paces,
+        rates: Rates,
+        longest_wait_s: float,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
-        self._request_s = _MINUTE_S / requests_per_minute if requests_per_minute else 0.0
-        self._token_s = _MINUTE_S / tokens_per_minute if tokens_per_minute else 0.0
-        self._clock, self._sleep = clock, sleep
-        self._free_at = 0.0
-        self._lock = Lock()
+        self._paces = paces
+        self._rates = rates
+        self._longest_wait_s = longest_wait_s
+        self._sleep = sleep
 
     def acquire(self, tokens: int) -> None:
-        """Wait until a call of about this many tokens may be made."""
-        with self._lock:
-            now = self._clock()
-            start = max(now, self._free_at)
-            self._free_at = start + max(self._request_s, min(_MINUTE_S, tokens * self._token_s))
-        if start > now:
-            self._sleep(start - now)
+        """Wait until a call of about this many tokens may be made.
+
+        Raises:
+            TurnFarOff: its turn is further off than is waited for.
+            LimiterUnavailable: what is shared between the workers is away.
+        """
+        patience = self._longest_wait_s
+        while True:
+            turn = self._paces.take(self._rates.cost(tokens), patience)
+            if not turn.taken:
+                raise TurnFarOff(retry_after_s=turn.wait_s)
+            if not turn.wait_s:
+                return
+            self._sleep(turn.wait_s)
+            # Somebody may have been told to wait since this turn was given: then it is void.
+            if not self._paces.held_s():
+                return
+            patience -= turn.wait_s
 
     def hold_off(self, seconds: float) -> None:
         """Make everybody wait from now on."""
-        with self._lock:
-            self._free_at = max(self._free_at, self._clock() + seconds)
+        self._paces.hold(seconds)

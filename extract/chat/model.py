@@ -111,7 +111,12 @@ class Limiter(Protocol):
     """Keeps the calls of one key under the provider's limits, across all who use the key."""
 
     def acquire(self, tokens: int) -> None:
-        """Wait until a call of about this many tokens may be made."""
+        """Wait until a call of about this many tokens may be made.
+
+        Raises:
+            Postponed: that is too far off to be waited for; says when to come back.
+            LimiterUnavailable: what is shared between the workers is away.
+        """
 
     def hold_off(self, seconds: float) -> None:
         """Make all wait: the provider asked for it."""

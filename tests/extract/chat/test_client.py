@@ -7,8 +7,9 @@ import pytest
 
 from extract.chat.capabilities import CapabilityMemory
 from extract.chat.client import ChatClient
-from extract.chat.limiter import BucketLimiter
+from extract.chat.limiter import PacedLimiter
 from extract.chat.model import CallRecord, ChatMessage, ChatRequest, Rung
+from extract.chat.pace import LocalPaces, Rates
 from extract.errors import (
     ContentFiltered,
     ContextTooLong,
@@ -16,6 +17,7 @@ from extract.errors import (
     ModelUnavailable,
     QuotaExhausted,
     RateLimited,
+    TurnFarOff,
 )
 from extract.knobs import LlmKnobs
 from tests.fault_server import TOO_FAST, Fault, FaultServer, serving
@@ -115,12 +117,18 @@ def test_retry_after_is_honoured_to_the_second(server: FaultServer) -> None:
     assert waits.seconds == [7.0]
 
 
-def test_a_long_retry_after_is_left_to_the_queue(server: FaultServer) -> None:
+def test_a_long_retry_after_is_left_to_the_queue_and_told_to_everybody(server: FaultServer) -> None:
     server.script = [Fault(429, TOO_FAST.error, {"retry-after": "600"})]
+    paces = LocalPaces()
+    settings = LlmKnobs(base_url=server.url, model="m")
+    asking = ChatClient(settings, limiter=PacedLimiter(paces, Rates(), 30))
     with pytest.raises(RateLimited) as caught:
-        client(server).ask(REQUEST)
+        asking.ask(REQUEST)
     assert caught.value.retry_after_s == 600
+    with pytest.raises(TurnFarOff):
+        asking.ask(REQUEST)
     assert len(server.calls) == 1
+    assert paces.held_s() > 590
 
 
 def test_a_limit_without_retry_after_backs_off(server: FaultServer) -> None:
@@ -206,20 +214,3 @@ def test_every_call_is_recorded_failures_included(server: FaultServer) -> None:
     ChatClient(settings, on_call=records.append, sleep=Waits()).ask(REQUEST)
     assert [record.outcome for record in records] == ["refused", "llm_rate_limited", "refused", "cut"]
     assert records[-1].usage.completion_tokens == 50
-
-
-def test_the_limiter_spreads_calls_and_holds_everybody_off() -> None:
-    now, slept = [0.0], []
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        now[0] += seconds
-
-    limiter = BucketLimiter(60, 6000, clock=lambda: now[0], sleep=sleep)
-    limiter.acquire(10)
-    limiter.acquire(500)
-    limiter.acquire(10)
-    assert slept == [1.0, 5.0]
-    limiter.hold_off(30)
-    limiter.acquire(10)
-    assert slept[-1] == 30.0
