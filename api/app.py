@@ -13,7 +13,7 @@ from flask.json.provider import DefaultJSONProvider
 from api import errors
 from api.auth import Principal, principal
 from api.parts import ApiState
-from api.routes import batches, contents, documents, health, memories, search
+from api.routes import batches, contents, documents, health, memories, search, usage
 from workers.services import Services
 from workers.settings import Settings
 
@@ -70,6 +70,7 @@ def create_app(services: Services, settings: Settings, authenticate: Authenticat
         batches.blueprint,
         memories.blueprint,
         search.blueprint,
+        usage.blueprint,
         health.blueprint,
     ):
         app.register_blueprint(blueprint)

@@ -7,8 +7,8 @@ from alembic import op
 
 from workers.ledger.tables import UtcTime
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 
 
 def upgrade() -> None:
