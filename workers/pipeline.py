@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from extract.chat.errand import Errand, running
 from extract.errors import ExtractError
 from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_json, read_jsonl, write_json
@@ -23,7 +24,7 @@ from workers.describe import describe, merge_warnings
 from workers.errors import ArtifactMissing, BytesMissing, PointsRemain
 from workers.extracting import extract_segments, warnings_of
 from workers.journal import Journal, discard_parts
-from workers.model import Counts, DocumentRecord, Lease
+from workers.model import Counts, DocumentRecord, Lease, Stage
 from workers.purging import purge
 from workers.services import Services
 from workers.watch import Watch
@@ -122,17 +123,18 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
     known = lease.document.counts
     knobs = services.settings.index
     services.store.prepare()
-    report = index_document(
-        services.store,
-        services.embedder,
-        document,
-        _extractions(folder),
-        knobs.batch,
-        # No pause: a run that is started over begins from the first item.
-        lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
-        dense_rows_per_table=knobs.dense_rows_per_table,
-        ungrounded=knobs.ungrounded,
-    )
+    with running(Errand(document.owner.tenant, document.id, Stage.INDEX.value)):
+        report = index_document(
+            services.store,
+            services.embedder,
+            document,
+            _extractions(folder),
+            knobs.batch,
+            # No pause: a run that is started over begins from the first item.
+            lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
+            dense_rows_per_table=knobs.dense_rows_per_table,
+            ungrounded=knobs.ungrounded,
+        )
     write_json(folder / INDEX_REPORT, report)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     services.ledger.stages.complete(

@@ -19,6 +19,9 @@ from ingest.errors import StrataError
 from ingest.limits import ParseLimits
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
 
+# What a stage needs around the parse itself: fetching the bytes, keeping the elements and inner files.
+_PARSE_SLACK_S = 120
+
 
 class SettingsError(StrataError):
     """A setting has a value that cannot be used."""
@@ -99,6 +102,11 @@ class Settings(Frozen):
     def _ordered_limits(self) -> Settings:
         if not self.worker_soft_limit_s < self.worker_hard_limit_s < self.worker_visibility_s:
             raise ValueError("WORKER_SOFT_LIMIT_S < WORKER_HARD_LIMIT_S < WORKER_VISIBILITY_S has to hold")
+        # Else a file at its limit would end as a stage that timed out, and be tried again for nothing.
+        if self.parse.wall_s + self.parse.ocr_s + _PARSE_SLACK_S > self.worker_soft_limit_s:
+            raise ValueError(
+                f"PARSE_WALL_S + PARSE_OCR_S + {_PARSE_SLACK_S} <= WORKER_SOFT_LIMIT_S has to hold"
+            )
         return self
 
     @property

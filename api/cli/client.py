@@ -59,9 +59,15 @@ def find_server(settings: Settings, environ: Mapping[str, str]) -> Address | Non
 
 
 class Client:
-    """A thin client of the HTTP API; every method raises ServerUnreachable or ServerError."""
+    """A thin client of the HTTP API; every method raises ServerUnreachable or ServerError.
 
-    def __init__(self, address: Address) -> None:
+    Args:
+        address: where the server is.
+        transport: how requests get there; over the network when None.
+    """
+
+    def __init__(self, address: Address, transport: httpx.BaseTransport | None = None) -> None:
+        self._transport = transport
         self._headers = {"Authorization": f"Bearer {address.key}"} if address.key else {}
         self.url = address.url
 
@@ -73,6 +79,7 @@ class Client:
             with httpx.Client(
                 headers=self._headers,
                 timeout=_TIMEOUT_S,
+                transport=self._transport,
                 trust_env=False,
                 verify=self.url.startswith("https:"),
             ) as http:

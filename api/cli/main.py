@@ -6,7 +6,7 @@ import os
 
 import click
 
-from api.cli import demo, files, keys, parse, search, serve, upkeep
+from api.cli import demo, evaluate, files, keys, parse, search, serve, upkeep
 from api.cli.console import fail
 from api.cli.state import Context
 from ingest.errors import StrataError
@@ -47,6 +47,7 @@ COMMANDS = (
     keys.keys,
     upkeep.migrate,
     upkeep.doctor,
+    evaluate.evaluate_command,
 )
 for command in COMMANDS:
     main.add_command(command)

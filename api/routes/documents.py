@@ -21,6 +21,7 @@ from api.schemas.documents import (
     DocumentPage,
     UploadResponse,
 )
+from api.schemas.usage import usage_out
 from api.uploads import Intake, incoming, take
 from ingest.model import Owner
 from workers.errors import NotFound
@@ -176,8 +177,10 @@ def visible(document_id: str, scope: Scope = Scope.READ) -> DocumentRecord:
 @blueprint.output(DocumentOut)
 @blueprint.doc(summary="Show a document", security="bearer", responses=[401, 404])
 def show(document_id: str) -> DocumentOut:
-    """Show how far a document is and what came of it."""
-    return document_out(visible(document_id))
+    """Show how far a document is, what came of it and what it cost."""
+    shown = document_out(visible(document_id))
+    shown.usage = usage_out(services().ledger.usages.of_document(document_id))
+    return shown
 
 
 @blueprint.post("/<document_id>/retry")

@@ -9,6 +9,7 @@ from api.auth import Scope, require
 from api.errors import Forbidden
 from api.routes.current import services
 from api.schemas.search import QueryOut, SearchRequest, SearchResponse
+from extract.chat.errand import Errand, running
 from retrieval.errors import InvalidQuery
 from retrieval.filters import AllOf, Compare, NotOf, Operator
 from retrieval.model import SearchMethod, SearchQuery
@@ -48,6 +49,7 @@ def search(asked: SearchRequest) -> Response:
         include=tuple(asked.include),
         include_original_data=asked.include_original_data,
     )
-    answer = services().searcher.search(query)
+    with running(Errand(caller.tenant, stage="search")):
+        answer = services().searcher.search(query)
     shown = QueryOut(text=asked.query, method=asked.method, filters_applied=asked.filters)
     return jsonify(SearchResponse.of(answer, shown).public())

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.schemas.usage import UsageOut
 from workers.model import State
 
 
@@ -55,6 +56,7 @@ class DocumentOut(BaseModel):
     received_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    usage: UsageOut | None = Field(default=None, description="what models cost; not told in lists")
 
 
 class PageQuery(BaseModel):
@@ -108,6 +110,7 @@ class BatchResponse(BaseModel):
     waiting: int
     running: int
     counts: dict[str, int]
+    usage: UsageOut
     documents: list[dict[str, Any]]
 
 

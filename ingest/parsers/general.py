@@ -89,4 +89,5 @@ def _split_sentences_offline() -> None:
 
     plain = spacy.blank("en")
     plain.add_pipe("sentencizer")
-    tokenize._get_nlp = lambda: plain  # the only way in: it has no setting for the model
+    # The only way in: it has no setting for the model.
+    vars(tokenize)["_get_nlp"] = lambda: plain

@@ -14,11 +14,9 @@ from extract.segments import split_segments
 from ingest.anchors import MessageAnchor, SectionAnchor
 from ingest.ids import document_id
 from ingest.model import Document, DocumentMeta, Element, ElementKind, Owner, Source
-from retrieval.evaluation.sets import Passage
+from retrieval.evaluation.sets import EVERYWHERE, Passage
 
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-# Everything that belongs to no talk is one owner's memory.
-EVERYWHERE = "all"
 _TITLE_CHARACTERS = 120
 
 

@@ -62,12 +62,24 @@ def ndcg_at(hits: Covered, gold: Mapping[str, int], k: int) -> float:
 
 def interval(values: Sequence[float], rounds: int = 1000, seed: int = 0) -> Interval:
     """Return the mean of some questions' values and its percentile bootstrap interval (Efron 1979)."""
-    measured = np.asarray(values, dtype=np.float64)
-    if not len(measured):
-        return Interval(float("nan"), float("nan"), float("nan"))
-    drawn = np.random.default_rng(seed).integers(0, len(measured), (rounds, len(measured)))
-    low, high = np.percentile(measured[drawn].mean(axis=1), [2.5, 97.5])
-    return Interval(float(measured.mean()), float(low), float(high))
+    return intervals(np.asarray(values, dtype=np.float64)[:, None], rounds, seed)[0]
+
+
+def intervals(rows: Floats, rounds: int = 1000, seed: int = 0) -> list[Interval]:
+    """Return mean and percentile bootstrap interval of each column; all columns see the same draws.
+
+    Args:
+        rows: shape (questions, measures).
+        rounds: how often questions are drawn with replacement.
+        seed: of the draws; equal seeds give equal intervals.
+    """
+    count = len(rows)
+    if not count:
+        return [Interval(float("nan"), float("nan"), float("nan"))] * rows.shape[1]
+    # Drawing n of n questions is drawing how often each comes up.
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), rounds)
+    low, high = np.percentile(drawn @ rows / count, [2.5, 97.5], axis=0)
+    return [Interval(*map(float, one)) for one in zip(rows.mean(axis=0), low, high, strict=True)]
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:

@@ -20,6 +20,8 @@ from pydantic import JsonValue
 _SCOPES = ("conv", "meeting")
 # Such questions have no answer in the set; they measure abstention and count in no recall.
 UNANSWERABLE = "adversarial"
+# Whose memory a text belongs to that is neither part of a talk nor one of several languages.
+EVERYWHERE = "all"
 
 
 class Passage(NamedTuple):
@@ -49,6 +51,16 @@ class Question(NamedTuple):
     gold: Mapping[str, int]
     language: str | None = None
 
+    @property
+    def memory(self) -> str:
+        """The memory to search: of its talk, of its language, or of everything."""
+        return self.scope or self.language or EVERYWHERE
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the set holds an answer."""
+        return self.kind != UNANSWERABLE and bool(self.gold)
+
 
 class QuestionSet(NamedTuple):
     """Passages and questions."""
@@ -61,6 +73,15 @@ class QuestionSet(NamedTuple):
     def talks(self) -> bool:
         """Whether the passages are turns of talks."""
         return bool(self.passages) and self.passages[0].scope is not None
+
+    @property
+    def parallel(self) -> bool:
+        """Whether every passage stands in several languages."""
+        return bool(self.questions) and self.questions[0].language is not None
+
+    def memory_of(self, passage: Passage) -> str:
+        """Return the memory a passage belongs to; see ``Question.memory``."""
+        return passage.scope or (_language_of(passage.id) if self.parallel else EVERYWHERE)
 
 
 def load_set(folder: Path) -> QuestionSet:
@@ -75,7 +96,7 @@ def load_set(folder: Path) -> QuestionSet:
     for row in _rows(audited if audited.exists() else folder / "qrels.jsonl"):
         gold[row["query_id"]][row["doc_id"]] = int(row["grade"])
     passages = tuple(Passage(row["id"], row["text"], row["meta"]) for row in _rows(folder / "docs.jsonl"))
-    languages = {one.id: one.id.split(":")[0] for one in passages} if _parallel(passages, gold) else {}
+    languages = {one.id: _language_of(one.id) for one in passages} if _parallel(passages, gold) else {}
     questions: list[Question] = []
     for row in _rows(folder / "queries.jsonl"):
         question = Question(row["id"], row["text"], row["type"], _scope(row["meta"]), gold[row["id"]])
@@ -89,16 +110,20 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
+def _language_of(identity: str) -> str:
+    return identity.split(":")[0]
+
+
 def _scope(meta: Mapping[str, JsonValue]) -> str | None:
     return next((str(meta[name]) for name in _SCOPES if name in meta), None)
 
 
 def _parallel(passages: tuple[Passage, ...], gold: Mapping[str, Mapping[str, int]]) -> bool:
     """A parallel set names passages ``language:number`` and answers every question in each language."""
-    prefixes = {one.id.split(":")[0] for one in passages}
+    prefixes = {_language_of(one.id) for one in passages}
     if not 2 <= len(prefixes) <= 20 or not all(len(prefix) == 2 for prefix in prefixes):
         return False
-    return all({id_.split(":")[0] for id_ in answers} == prefixes for answers in gold.values())
+    return all({_language_of(id_) for id_ in answers} == prefixes for answers in gold.values())
 
 
 def _by_language(question: Question, asked_in: str, languages: Mapping[str, str]) -> Iterator[Question]:

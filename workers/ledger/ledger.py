@@ -14,6 +14,7 @@ from workers.ledger.outbox import Outbox
 from workers.ledger.purges import Purges
 from workers.ledger.recovery import Recovery
 from workers.ledger.stages import Stages
+from workers.ledger.usages import Usages
 
 
 class Ledger:
@@ -44,6 +45,7 @@ class Ledger:
         self.keys = ApiKeys(self.database)
         self.idempotency = Idempotency(self.database)
         self.duties = Duties(self.database)
+        self.usages = Usages(self.database)
 
     def migrate(self) -> None:
         """Create the tables or bring them up to date. Safe to call by several processes at once."""

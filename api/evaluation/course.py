@@ -1,0 +1,63 @@
+"""What a run is asked to do, and with it which questions are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import NamedTuple
+
+from api.evaluation.configurations import Configuration
+from api.evaluation.measuring import Negative
+from retrieval.evaluation.off_topic import evenly, nonsense
+from retrieval.evaluation.sets import UNANSWERABLE, Question, QuestionSet
+
+_NEGATIVES = 100
+
+
+class Course(NamedTuple):
+    """What a run is asked to do.
+
+    Attributes:
+        configurations: to compare.
+        cutoffs: k of Recall@k; 5 and 10 are added.
+        limit: questions per set, spread evenly; None for all.
+        seed: of sampling and of the bootstrap.
+        workdir: where memories and vectors are kept.
+        reuse: what was taken in before is used as it is.
+    """
+
+    configurations: tuple[Configuration, ...]
+    cutoffs: tuple[int, ...]
+    limit: int | None
+    seed: int
+    workdir: Path
+    reuse: bool
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """All cut-offs, ascending."""
+        return tuple(sorted({*self.cutoffs, 5, 10}))
+
+
+def sampled(questions: Sequence[Question], course: Course, *, answerable: bool) -> list[Question]:
+    """Return the questions to ask of those with, or of those without an answer."""
+    fitting = [one for one in questions if one.answerable is answerable]
+    return evenly(fitting, course.limit or len(fitting), course.seed)
+
+
+def unanswered(the_set: QuestionSet, others: Sequence[QuestionSet], course: Course) -> list[Negative]:
+    """Return questions that memory does not answer: the set's own, nonsense, and those of other sets."""
+    negatives = [
+        Negative(UNANSWERABLE, one.text, one.memory)
+        for one in sampled(the_set.questions, course, answerable=False)
+    ]
+    memories = cycle(dict.fromkeys(one.memory for one in the_set.questions))
+    count = min(_NEGATIVES, course.limit or _NEGATIVES)
+    negatives += [Negative("nonsense", text, next(memories)) for text in nonsense(count, course.seed)]
+    elsewhere = [one.text for other in others for one in other.questions if one.answerable]
+    negatives += [
+        Negative("off-topic", text, next(memories))
+        for text in evenly(list(dict.fromkeys(elsewhere)), count, course.seed)
+    ]
+    return negatives

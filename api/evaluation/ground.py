@@ -1,0 +1,156 @@
+"""The Strata that an evaluation in this process runs on: a folder and a store process of its own.
+
+Ledger, blobs, stages, store, search and API are the very ones of a server; only the queue is missing: what
+the outbox holds is worked off right here.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+from qdrant_client import QdrantClient
+
+from api.app import create_app
+from api.auth import Principal, Scope
+from api.cli.client import Address, Client
+from api.evaluation.errors import Unavailable
+from api.launcher.children import Child, ChildSpec
+from api.launcher.home import Home
+from api.launcher.parts import LOOPBACK, free_port
+from retrieval.embedders.table import make_embedder
+from retrieval.embedding_cache import CachedEmbedder, VectorCache
+from retrieval.evaluation.replay import ReplayEmbedder, ReplayStore
+from retrieval.protocols import Embedder
+from retrieval.qdrant_connection import connect
+from workers.run import run_stage
+from workers.services import Services, build_services
+from workers.settings import Settings
+
+TENANT = "default"
+_START_S = 60.0
+_WINDOW = 100
+_CACHE_BYTES = 4 * 2**30
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a set is measured on.
+
+    Attributes:
+        client: the API, in this process.
+        store, embedder: what searchers of all configurations share.
+        encoder: counts the texts that had to be encoded.
+        work: does what the API has accepted.
+    """
+
+    services: Services
+    client: Client
+    store: ReplayStore
+    embedder: ReplayEmbedder
+    encoder: ReplayEmbedder
+    work: Callable[[Callable[[int], None]], None]
+
+
+@contextmanager
+def ground(settings: Settings, folder: Path, cache: Path, environ: Mapping[str, str]) -> Iterator[Ground]:
+    """Have a Strata of one's own for the length of a block.
+
+    Args:
+        settings: encoder, extractor and knobs are taken over; URLs are not, so nobody's memory is touched.
+        folder: where it lives.
+        cache: file of vectors that were encoded before.
+        environ: of the store process.
+
+    Raises:
+        AlreadyRunning: the folder is in use.
+        Unavailable: the store does not start.
+    """
+    home = Home(settings.model_copy(update={"strata_home": folder}))
+    home.prepare()
+    with home.lock():
+        url, key = f"http://{LOOPBACK}:{free_port()}", home.secrets().store_key
+        child = Child(_store(home, url, environ, key), home.logs / "store.log")
+        child.start()
+        try:
+            _await_store(child, url)
+            with connected(own_settings(settings, folder, url, key), connect(url, key), cache) as made:
+                yield made
+        finally:
+            child.stop()
+
+
+def own_settings(settings: Settings, folder: Path, url: str, key: str) -> Settings:
+    """Return the settings of a Strata in a folder of its own."""
+    values = {
+        **settings.model_dump(),
+        "strata_home": folder,
+        "database_url": "",
+        "celery_broker_url": "memory://",
+        "qdrant_url": url,
+        "qdrant_api_key": key,
+        "blob_url": "",
+        "artifacts_dir": None,
+    }
+    return Settings.model_validate(values)
+
+
+@contextmanager
+def connected(
+    settings: Settings, qdrant: QdrantClient, cache: Path, encoder: Embedder | None = None
+) -> Iterator[Ground]:
+    """Put the parts together around a store that runs.
+
+    Args:
+        settings: of this Strata alone.
+        qdrant: where the store is.
+        cache: file of vectors that were encoded before.
+        encoder: instead of the one the settings name.
+    """
+    counted = ReplayEmbedder(encoder or make_embedder(settings.embedder, settings.embed))
+    embedder = ReplayEmbedder(CachedEmbedder(counted, VectorCache(cache, _CACHE_BYTES)))
+    store = ReplayStore(qdrant, embedder.fingerprint, embedder.dimension)
+    services = replace(
+        build_services(settings), store=store, embedder=embedder, enqueue=lambda: 0, depths=dict
+    )
+    services.ledger.migrate()
+    store.prepare()
+    app = create_app(services, settings, lambda _: Principal(tenant=TENANT, scope=Scope.ADMIN))
+    client = Client(Address("http://strata", None), httpx.WSGITransport(app=app))
+    try:
+        yield Ground(services, client, store, embedder, counted, lambda tell: _work(services, tell))
+    finally:
+        services.ledger.close()
+        qdrant.close()
+
+
+def _work(services: Services, tell: Callable[[int], None]) -> None:
+    done = 0
+    while entries := services.ledger.outbox.take(_WINDOW):
+        for entry in entries:
+            run_stage(services, entry.stage, entry.document_id)
+            done += 1
+            tell(done)
+
+
+def _store(home: Home, url: str, environ: Mapping[str, str], key: str) -> ChildSpec:
+    port = url.rpartition(":")[2]
+    command = (sys.executable, "-m", "retrieval.edge.server", "--data", str(home.root / "store"),
+               "--host", LOOPBACK, "--port", port, "--log-level", "warning")  # fmt: skip
+    return ChildSpec("store", command, {**environ, "STRATA_STORE_KEY": key}, stop_s=20.0)
+
+
+def _await_store(child: Child, url: str) -> None:
+    deadline = time.monotonic() + _START_S
+    while time.monotonic() < deadline and child.running() is not None:
+        try:
+            if httpx.get(f"{url}/readyz", trust_env=False, timeout=5.0).status_code == httpx.codes.OK:
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise Unavailable(f"The store did not start; see {child.log_path}.")

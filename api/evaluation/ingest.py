@@ -1,0 +1,173 @@
+"""A question set into memory, the way a user's files and conversations get there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from api.cli.client import Client, LocalFile
+from api.evaluation.errors import IngestFailed, NothingToReuse
+from ingest.anchors import Frozen
+from retrieval.evaluation.sets import Passage, QuestionSet
+
+Tell = Callable[[int], None]
+_FILES_PER_REQUEST = 100
+_TITLE_CHARACTERS = 120
+_PAGE = 200
+
+
+class Ingested(Frozen):
+    """What taking a set in did.
+
+    Attributes:
+        documents, episodes, facts: what stands in memory.
+        texts_embedded: texts that had to be encoded; None where the server did it.
+        tokens: of language models, in and out.
+        seconds: it took.
+    """
+
+    documents: int
+    episodes: int
+    facts: int
+    texts_embedded: int | None
+    tokens: int
+    seconds: float
+
+
+class Coverage(NamedTuple):
+    """Which passages a found thing shows.
+
+    Attributes:
+        documents: by document id.
+        episodes: by episode id, for talks.
+        units: the episode of a passage of a talk, the document of a text.
+    """
+
+    documents: Mapping[str, frozenset[str]]
+    episodes: Mapping[str, frozenset[str]]
+    units: Mapping[str, str]
+
+
+def put_texts(client: Client, the_set: QuestionSet, work: Callable[[], None]) -> None:
+    """Hand in texts as files, those of one memory and date in one request.
+
+    Args:
+        client: the API.
+        the_set: whose passages are texts.
+        work: called after each request.
+
+    Raises:
+        IngestFailed: a file was refused.
+    """
+    numbered = [(number, one) for number, one in enumerate(the_set.passages)]
+    for (memory, date), group in _grouped(the_set, numbered):
+        for at in range(0, len(group), _FILES_PER_REQUEST):
+            with tempfile.TemporaryDirectory(prefix="strata-eval-") as folder:
+                files = [_file(Path(folder), *one) for one in group[at : at + _FILES_PER_REQUEST]]
+                owner = {"user_id": memory, **({"metadata": f'{{"occurred_at": "{date}"}}'} if date else {})}
+                answer = client.upload(files, owner, None)
+            for row in answer["documents"]:
+                if row["document_id"] is None:
+                    raise IngestFailed(f"{row['filename']}: {row.get('detail')}")
+            work()
+
+
+def _grouped(
+    the_set: QuestionSet, numbered: Iterable[tuple[int, Passage]]
+) -> Iterator[tuple[tuple[str, str], list[tuple[int, Passage]]]]:
+    groups: dict[tuple[str, str], list[tuple[int, Passage]]] = defaultdict(list)
+    for number, one in numbered:
+        groups[the_set.memory_of(one), str(one.meta.get("date") or "")].append((number, one))
+    yield from groups.items()
+
+
+def _file(folder: Path, number: int, passage: Passage) -> LocalFile:
+    """A text is a text file; one that begins with its title is Markdown that says so."""
+    title, _, rest = passage.text.partition("\n")
+    titled = bool(rest.strip()) and len(title) <= _TITLE_CHARACTERS
+    name = file_name(number, titled)
+    path = folder / name
+    path.write_text(f"# {title}\n\n{rest}\n" if titled else f"{passage.text}\n", encoding="utf-8")
+    return LocalFile(path, name)
+
+
+def file_name(number: int, titled: bool) -> str:
+    """Return the name a passage is handed in under."""
+    return f"passage-{number:06d}.{'md' if titled else 'txt'}"
+
+
+def listed(client: Client, memories: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the documents of some memories as the API lists them.
+
+    Raises:
+        NothingToReuse: there are none.
+        IngestFailed: one of them did not become ready.
+    """
+    rows: list[dict[str, Any]] = []
+    for memory in memories:
+        cursor: str | None = None
+        while True:
+            asked = {"user_id": memory, "limit": _PAGE, **({"cursor": cursor} if cursor else {})}
+            page = client.call("GET", "/api/v1/documents", params=asked)
+            rows += page["documents"]
+            if not page["has_more"]:
+                break
+            cursor = page["cursor"]
+    for row in rows:
+        if row["status"] != "ready":
+            said = (row.get("error") or {}).get("detail", "")
+            raise IngestFailed(f"{row['name']} ended as {row['status']}. {said}".strip())
+    if not rows:
+        raise NothingToReuse
+    return rows
+
+
+def coverage(client: Client, the_set: QuestionSet, rows: Sequence[Mapping[str, Any]]) -> Coverage:
+    """Return which passages documents and episodes show, from what the API tells of them."""
+    return _of_talks(client, the_set, rows) if the_set.talks else _of_texts(the_set, rows)
+
+
+def _of_texts(the_set: QuestionSet, rows: Sequence[Mapping[str, Any]]) -> Coverage:
+    # Equal texts of one memory are one document, which then stands for all of them.
+    by_text: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one in the_set.passages:
+        by_text[the_set.memory_of(one), one.text].add(one.id)
+    documents = {}
+    for row in rows:
+        number = int(row["name"].removeprefix("passage-").partition(".")[0])
+        one = the_set.passages[number]
+        documents[row["id"]] = frozenset(by_text[the_set.memory_of(one), one.text])
+    units = {id_: document for document, ids in documents.items() for id_ in ids}
+    return Coverage(documents, {}, units)
+
+
+def _of_talks(client: Client, the_set: QuestionSet, rows: Sequence[Mapping[str, Any]]) -> Coverage:
+    order = [one.id for one in the_set.passages]
+    place = {id_: at for at, id_ in enumerate(order)}
+    episodes: dict[str, frozenset[str]] = {}
+    for row in rows:
+        for episode in _pages(client, f"/api/v1/documents/{row['id']}/episodes"):
+            ends = [place[anchor["message_id"]] for anchor in episode["anchors"]]
+            episodes[episode["id"]] = frozenset(order[min(ends) : max(ends) + 1])
+    units = {id_: episode for episode, ids in episodes.items() for id_ in sorted(ids)}
+    return Coverage({}, episodes, units)
+
+
+def _pages(client: Client, path: str) -> Iterator[dict[str, Any]]:
+    cursor: str | None = None
+    while True:
+        page = client.call("GET", path, params={"limit": _PAGE, **({"cursor": cursor} if cursor else {})})
+        yield from page["items"]
+        if not page["has_more"]:
+            return
+        cursor = page["cursor"]
+
+
+def sessions(passages: Sequence[Passage]) -> Iterator[tuple[tuple[str, str], list[Passage]]]:
+    """Yield the turns of each session of each talk, in order."""
+    for (talk, session), turns in groupby(passages, key=lambda one: (one.scope, one.meta.get("session"))):
+        yield (str(talk), str(session or talk)), list(turns)

@@ -1,0 +1,105 @@
+"""How each configuration is asked a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from api.cli.client import Client
+from api.evaluation.answers import hits_of
+from api.evaluation.configurations import Configuration, Flat
+from api.evaluation.ground import TENANT, Ground
+from api.evaluation.ingest import Coverage
+from api.schemas.search import QueryOut, SearchResponse
+from extract.language import detect_language
+from retrieval.evaluation.flat import Chunk, FlatIndex
+from retrieval.evaluation.judging import Hit
+from retrieval.knobs import MragKnobs
+from retrieval.model import SearchQuery
+from retrieval.protocols import Embedder
+from retrieval.query_parse import parse_filters
+from retrieval.search import Searcher
+from retrieval.sparse import encode_query
+
+# How deep the baseline's lists are read; they are cut to the size of other answers.
+_FLAT_DEPTH = 100
+
+
+class Found(NamedTuple):
+    """An answer: its hits and how long it took, in milliseconds."""
+
+    hits: list[Hit]
+    took_ms: float
+
+
+Ask = Callable[[str, str], Found]
+
+
+def flat_search(
+    one: Configuration,
+    chunks: Mapping[str, Sequence[Chunk]],
+    embedder: Embedder,
+    indexes: dict[str, FlatIndex],
+) -> Ask:
+    """Return the search of a baseline.
+
+    Args:
+        one: the configuration.
+        chunks: by memory.
+        embedder: gives vectors.
+        indexes: filled as memories are asked, shared by baselines over the same chunks.
+    """
+
+    def ask(text: str, memory: str) -> Found:
+        if memory not in indexes:
+            indexes[memory] = FlatIndex(chunks[memory], embedder)
+        index = indexes[memory]
+        dense = embedder.embed_query(text)
+        started = perf_counter()
+        sparse = encode_query(text, detect_language(text))
+        if one.flat is Flat.DENSE:
+            scores = index.cosines(dense)
+        elif one.flat is Flat.BM25:
+            scores = index.bm25(sparse)
+        else:
+            scores = index.fused(dense, sparse)
+        return Found(index.best(scores, _FLAT_DEPTH), (perf_counter() - started) * 1000)
+
+    return ask
+
+
+def local_search(one: Configuration, ground: Ground, coverage: Coverage, top_k: int) -> Ask:
+    """Return the search of a configuration in this process; times leave out encoding the question."""
+    knobs = MragKnobs.model_validate({**ground.services.settings.mrag.model_dump(), **one.knobs})
+    searcher = Searcher(ground.store, ground.embedder, knobs)
+
+    def ask(text: str, memory: str) -> Found:
+        ground.embedder.embed_query(text)
+        filters = {"user_id": memory}
+        query = SearchQuery(
+            text=text, tenant=TENANT, where=parse_filters(filters, user_id=None, group_id=None),
+            method=one.method, top_k=top_k,
+        )  # fmt: skip
+        ground.store.muted, ground.store.saved_s = one.muted, 0.0
+        started = perf_counter()
+        answer = searcher.search(query)
+        took = perf_counter() - started + ground.store.saved_s
+        shown = QueryOut(text=text, method=one.method, filters_applied=filters)
+        return Found(hits_of(SearchResponse.of(answer, shown).public(), coverage), took * 1000)
+
+    return ask
+
+
+def remote_search(one: Configuration, client: Client, coverage: Coverage, top_k: int) -> Ask:
+    """Return the search of a configuration over the API; times are those of the whole request."""
+
+    def ask(text: str, memory: str) -> Found:
+        body: dict[str, Any] = {
+            "query": text, "method": one.method, "top_k": top_k, "filters": {"user_id": memory},
+        }  # fmt: skip
+        started = perf_counter()
+        answer = client.call("POST", "/api/v1/memories/search", json=body)
+        return Found(hits_of(answer, coverage), (perf_counter() - started) * 1000)
+
+    return ask

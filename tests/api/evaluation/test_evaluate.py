@@ -1,0 +1,175 @@
+"""`strata eval` on small sets of our own: the real pipeline and search, a store in memory, a toy encoder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from qdrant_client import QdrantClient
+
+from api.evaluation.configurations import ALL, BASELINE, DEFAULT, chosen
+from api.evaluation.course import Course
+from api.evaluation.errors import SetInvalid, Unavailable
+from api.evaluation.ground import connected, own_settings
+from api.evaluation.plots import draw
+from api.evaluation.run import measure_set
+from api.evaluation.sets import find_sets
+from api.evaluation.table import tables
+from retrieval.embedders.fake import HashEmbedder
+from retrieval.evaluation.judging import Level
+from retrieval.evaluation.report import EvaluationReport, SetReport
+from retrieval.evaluation.tally import ALL as ALL_KINDS
+from tests.api.evaluation import tiny
+from workers.settings import Settings
+
+MEASURES = ("recall@5", "recall@10", "mrr@10", "ndcg@10", "hit@5")
+
+
+def measured(folder: Path, *names: str, limit: int | None = None) -> SetReport:
+    """Measure the first set of a folder in some configurations."""
+    sets = find_sets([folder / "sets"], [])
+    course = Course(tuple(chosen(names, remote=False)), (1, 3), limit, 0, folder / "work", reuse=False)
+    settings = own_settings(Settings(), folder / "work", ":memory:", "")
+    encoder = HashEmbedder(256)
+    with connected(settings, QdrantClient(":memory:"), folder / "vectors.db", encoder) as made:
+        return measure_set(sets[0], sets[1:], course, made, lambda _: None)
+
+
+def whole(one: SetReport) -> EvaluationReport:
+    return EvaluationReport(
+        version="0", made_at="2026-01-01T00:00:00+00:00", encoder="hash", extractor="extractive", limit=None,
+        seed=0, cutoffs=(1, 3, 5, 10), baseline=BASELINE, sets=(one,),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def on_talks(tmp_path_factory: pytest.TempPathFactory) -> SetReport:
+    folder = tmp_path_factory.mktemp("talks")
+    tiny.talks(folder / "sets" / "a-talks")
+    tiny.texts(folder / "sets" / "b-texts")
+    return measured(folder, limit=10)
+
+
+def by_name(report: SetReport) -> dict[str, Any]:
+    return {one["name"]: one for one in whole(report).public()["configurations"]}  # type: ignore[index,union-attr]
+
+
+def test_every_configuration_carries_its_figures_by_level_and_type(on_talks: SetReport) -> None:
+    document = json.loads(json.dumps(whole(on_talks).public(), allow_nan=False))
+    assert [one["name"] for one in document["configurations"]] == [one.name for one in ALL]
+    kinds = {"all": 5, "single-hop": 4, "multi-hop": 1}
+    for one in document["configurations"]:
+        assert set(one["levels"]) == set(Level)
+        for level in one["levels"].values():
+            assert {kind: figures["questions"] for kind, figures in level.items()} == kinds
+            for figures in level.values():
+                for name in MEASURES:
+                    low, high = figures["intervals"][name]
+                    assert 0 <= low <= figures[name] <= high <= 1
+        for name in MEASURES:
+            assert one[name] == one["levels"]["evidence"]["all"][name]
+        assert set(one["latency_ms"]) == {"p50", "p95"}
+        assert one["tokens"] == 0
+    assert document["sets"][0]["questions"] == 5
+    assert document["sets"][0]["scope"] == "one talk"
+
+
+def test_search_finds_the_evidence_and_the_layers_differ(on_talks: SetReport) -> None:
+    found = by_name(on_talks)
+    assert found[DEFAULT]["recall@5"] >= 0.8
+    assert found[BASELINE]["recall@5"] >= 0.8
+    # A flat list has statements only; one lane gives whole episodes only.
+    assert found[BASELINE]["levels"]["fact"] == found[BASELINE]["levels"]["evidence"]
+    assert found["keyword"]["levels"]["fact"]["all"]["recall@10"] == 0
+    assert found["episodes-only"]["levels"]["fact"]["all"]["recall@10"] == 0
+    assert found["keyword"]["recall@10"] == 1
+    assert found["keyword"]["context"]["characters"]["5"] > found[BASELINE]["context"]["characters"]["1"]
+
+
+def test_the_difference_to_the_baseline_is_that_of_the_means(on_talks: SetReport) -> None:
+    found = by_name(on_talks)
+    ahead = found[DEFAULT]["ahead_of_baseline"]["all"]["recall@5"]
+    assert ahead == pytest.approx(found[DEFAULT]["recall@5"] - found[BASELINE]["recall@5"])
+    assert found[BASELINE]["ahead_of_baseline"] == {}
+
+
+def test_equal_context_never_uses_more_than_the_budget(on_talks: SetReport) -> None:
+    found = by_name(on_talks)
+    budget = found[DEFAULT]["context"]["characters"]["5"]
+    own = found[DEFAULT]["equal_context"]["figures"]["all"]
+    assert own["characters"] == pytest.approx(budget)
+    assert own["recall"] == pytest.approx(found[DEFAULT]["recall@5"])
+    assert found["flat-dense"]["equal_context"]["budget_of"] == DEFAULT
+
+
+def test_unanswerable_questions_are_apart(on_talks: SetReport) -> None:
+    for one in by_name(on_talks).values():
+        groups = one["abstention"]
+        assert {group: row["questions"] for group, row in groups.items()} == {
+            "adversarial": 1, "nonsense": 10, "off-topic": 3,
+        }  # fmt: skip
+        assert all(0 <= row["auroc"] <= 1 for row in groups.values())
+
+
+def test_vectors_are_made_once_for_all_configurations(on_talks: SetReport) -> None:
+    # Episodes and facts; the turns of the flat list without their dates are texts of their own at most.
+    assert 10 <= (on_talks.ingest["texts_embedded"] or 0) <= 26  # type: ignore[operator]
+    assert on_talks.baseline_texts is not None
+    assert on_talks.baseline_texts <= 10 + 3  # turns and windows
+
+
+def test_texts_go_through_the_stages_and_are_asked_for_per_language(tmp_path: Path) -> None:
+    tiny.texts(tmp_path / "sets" / "texts")
+    report = measured(tmp_path, DEFAULT, BASELINE, "flat-bm25")
+    assert report.scope == "one language"
+    assert report.ingest["documents"] == 6
+    figures = report.configurations[0].levels[Level.EVIDENCE]
+    assert set(figures) == {ALL_KINDS, "en>en", "en>zh", "zh>en", "zh>zh"}
+    for own in ("en>en", "zh>zh"):
+        assert figures[own].values["hit@1"].mean == 1
+    assert "windows-rrf" not in [one.name for one in report.configurations]
+
+
+def test_a_limit_asks_fewer_questions(tmp_path: Path) -> None:
+    tiny.talks(tmp_path / "sets" / "talks")
+    report = measured(tmp_path, BASELINE, "flat-bm25", limit=2)
+    assert report.questions == 2
+    assert {group: row.questions for group, row in report.configurations[0].abstention.items()} == {
+        "adversarial": 1, "nonsense": 2,
+    }  # fmt: skip
+    assert report.configurations[0].equal_context is None  # no configuration that sets the budget
+
+
+def test_tables_and_plots_hold_every_configuration(on_talks: SetReport, tmp_path: Path) -> None:
+    report = whole(on_talks)
+    made = list(tables(report, 200))
+    assert [table.row_count for table in made] == [len(ALL)] * 3
+    drawn = draw(report, tmp_path)
+    assert [path.name for path in drawn] == [
+        "a-talks-measures.png", "a-talks-types.png", "a-talks-context.png",
+    ]  # fmt: skip
+    assert all(path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5000 for path in drawn)
+
+
+def test_what_cannot_be_asked_for_is_named() -> None:
+    with pytest.raises(Unavailable, match="hybrod"):
+        chosen(["hybrod"], remote=False)
+    with pytest.raises(Unavailable, match="alpha-0"):
+        chosen(["alpha-0"], remote=True)
+    assert DEFAULT in [one.name for one in chosen([], remote=True)]
+
+
+def test_broken_sets_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SetInvalid, match="no question set"):
+        find_sets([tmp_path], [])
+    tiny.talks(tmp_path / "talks")
+    with pytest.raises(SetInvalid, match="other"):
+        find_sets([tmp_path], ["other"])
+    (tmp_path / "talks" / "docs.jsonl").write_text('{"id": "x"}\n')
+    with pytest.raises(SetInvalid, match="talks: a line"):
+        find_sets([tmp_path], [])
+    (tmp_path / "talks" / "docs.jsonl").unlink()
+    with pytest.raises(SetInvalid, match=r"docs\.jsonl is missing"):
+        find_sets([tmp_path], [])
