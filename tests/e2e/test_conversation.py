@@ -19,7 +19,8 @@ START = 1_772_366_400_000  # 1 March 2026, 12:00 UTC
 def messages(who: str, count: int = 40) -> list[dict[str, Any]]:
     return [
         {
-            "message_id": f"{who}-{at}", "sender_id": who, "timestamp": START + at * 600_000 + at // 10 * 7_200_000,
+            "message_id": f"{who}-{at}", "sender_id": who,
+            "timestamp": START + at * 600_000 + at // 10 * 7_200_000,
             "content": f"{who} counted {at * 37} herons at pond number {at}.",
         }
         for at in range(count)
