@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from api.evaluation.configurations import BASELINE, Configuration
-from api.evaluation.course import Course, sampled, unanswered
+from api.evaluation.course import Course, narrowed, sampled, unanswered
 from api.evaluation.direct import put_talks
 from api.evaluation.ground import Ground, ground
 from api.evaluation.ingest import Coverage, Ingested, coverage, listed, put_texts
@@ -52,6 +52,7 @@ def evaluate(
         encoder=encoder,
         extractor=settings.extractor,
         limit=course.limit,
+        talks=course.talks,
         seed=course.seed,
         cutoffs=course.ks,
         baseline=BASELINE,
@@ -71,6 +72,7 @@ def measure_set(
         made: what it is measured on.
         tell: told in a line what is going on.
     """
+    the_set = narrowed(the_set, course.talks, course.seed)
     shown, ingested = take_in(the_set, course, made, tell)
     before = made.encoder.texts
     asks = searches(the_set, course, made, shown)
