@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from extract.grounding import SourceWords
+from extract.fillers import telling_words
+from extract.grounding import SourceWords, even_out, verbatim
+from extract.names import speaker_of
 from extract.scripts import CJK
 from extract.stretch import Stretch, anchors_of
 from ingest.anchors import Anchor
@@ -20,6 +22,7 @@ from ingest.model import Element
 _TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 _MIN_TOKENS = 5
 _MIN_SHARE = 0.85
+_AROUND = re.compile(r"^(?:[-•*>]\s+|[\"“'‘])+|[\"”'’]+$")
 _ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…+|\[\.\.\.\])\s*")
 
 
@@ -50,24 +53,42 @@ class Aligner:
         self._words = SourceWords(elements)
         self._stretch = Stretch.join(elements)
         self._tokens = _tokens(self._stretch.text)
+        self._speakers = {name.casefold() for element in elements if (name := speaker_of(element))}
 
     def find(self, quote: str) -> Grounded | None:
         """Return where a quote stands, or None when the source does not hold it.
 
-        Of a quote with gaps ("We move … June 14") the longest piece counts.
+        Of a quote with gaps ("We move … June 14") the longest piece counts. A quote without a word that
+        means something, like "and the", stands everywhere and proves nothing.
         """
-        anchors = self._words.find(quote)
-        if anchors is not None:
-            return Grounded(quote.strip(), anchors, self._at(anchors), exact=True)
-        pieces = sorted(_ELLIPSIS.split(quote.strip()), key=len, reverse=True)
-        if len(pieces) > 1 and len(pieces[0]) * 2 >= len(quote):
-            anchors = self._words.find(pieces[0])
-            if anchors is not None:
-                return Grounded(pieces[0], anchors, self._at(anchors), exact=False)
-        return self._aligned(quote)
+        if not telling_words(quote) and not any(map(str.isdigit, quote)) and not self._is_whole(quote):
+            return None
+        bare = self._bare(quote)
+        return self._exact(quote) or self._exact(bare) or self._longest_piece(bare) or self._aligned(bare)
 
-    def _at(self, anchors: tuple[Anchor, ...]) -> tuple[Element, ...]:
-        return tuple(element for element in self._elements if element.anchor in anchors)
+    def _bare(self, quote: str) -> str:
+        """Return a quote without what is put around words to show them: a speaker, a list mark, quotes."""
+        bare = _AROUND.sub("", quote.strip())
+        speaker, colon, said = bare.replace("：", ":", 1).partition(":")
+        return said.strip() if colon and speaker.strip().casefold() in self._speakers else bare
+
+    def _exact(self, quote: str) -> Grounded | None:
+        anchors = self._words.find(quote)
+        if anchors is None:
+            return None
+        elements = tuple(element for element in self._elements if element.anchor in anchors)
+        return Grounded(verbatim(quote, elements), anchors, elements, exact=True)
+
+    def _longest_piece(self, quote: str) -> Grounded | None:
+        pieces = sorted(_ELLIPSIS.split(quote.strip()), key=len, reverse=True)
+        if len(pieces) < 2 or len(pieces[0]) * 2 < len(quote):
+            return None
+        found = self._exact(pieces[0])
+        return found._replace(exact=False) if found else None
+
+    def _is_whole(self, quote: str) -> bool:
+        words = even_out(quote)
+        return bool(words) and any(even_out(element.text) == words for element in self._elements)
 
     def _aligned(self, quote: str) -> Grounded | None:
         wanted = [token.word for token in _tokens(quote)]

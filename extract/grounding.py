@@ -71,3 +71,23 @@ def ground(quote: str, elements: Sequence[Element]) -> tuple[Anchor, ...] | None
         elements: in document order.
     """
     return SourceWords(elements).find(quote)
+
+
+def verbatim(quote: str, elements: Sequence[Element]) -> str:
+    """Return the source's own words for a quote that stands in it, blanks and marks as they are there."""
+    words = quote.strip()
+    text = " ".join(element.text for element in elements)
+    if words in text:
+        return words
+    # Where each character of the text begins in its evened-out form.
+    starts, length = [], 0
+    for character in text:
+        starts.append(length)
+        length += len(even_out(character))
+    wanted = even_out(words)
+    begin = even_out(text).find(wanted)
+    if begin < 0 or length != len(even_out(text)):  # composed characters: the places cannot be told
+        return words
+    first = bisect_right(starts, begin) - 1
+    last = bisect_right(starts, begin + len(wanted) - 1)
+    return text[first:last].strip()

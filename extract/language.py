@@ -71,6 +71,11 @@ def _identifier(script: str) -> LanguageIdentifier:
     return identifier
 
 
+def share_script(one: str, other: str) -> bool:
+    """Say whether two languages are told apart by their words alone, which short texts do badly."""
+    return any(one in languages and other in languages for languages in _CANDIDATES.values())
+
+
 def detect_language(text: str, hint: str | None = None) -> str:
     """Return the ISO 639-1 code of a text's language, or "und".
 

@@ -14,16 +14,22 @@ from extract.alignment import Aligner
 from extract.assembly import build_episode, make_scene
 from extract.chat.model import ChatModel
 from extract.errors import ExtractError
-from extract.model import Extraction, Segment
+from extract.model import AtomicFact, Extraction, Segment
 from extract.prompting import prompts_version
 from extract.protocols import Extractor
 from extract.questioning import Questioner
 from extract.said import SaidEpisode
+from extract.scripts import shorten
 from extract.statements.draft import Scene
 from extract.wording import facts_of
+from ingest.ids import fact_id
 from ingest.model import Document
 
 _MAX_TOPICS = 8
+# Far beyond what is asked for; small models go on for ever, and halves add up.
+_SUMMARY_WIDTH, _TITLE_WIDTH = 1200, 160
+# Why model-free facts stand beside a model's: none of its quotes was found.
+NOTHING_GROUNDED = "llm_ungrounded"
 _VERSION = "1"
 
 
@@ -65,16 +71,31 @@ class LlmExtractor:
             if self._fallback is None:
                 raise
             return self._fallback.extract(document, segment).model_copy(update={"replaced": error.code})
-        return assemble(scene, said)
+        made = assemble(scene, said)
+        if self._fallback is None or any(fact.grounded for fact in made.facts):
+            return made
+        return _completed(made, self._fallback.extract(document, segment).facts)
+
+
+def _completed(made: Extraction, facts: Sequence[AtomicFact]) -> Extraction:
+    """Return an extraction that also has model-free facts: not one of the model's rests on the source."""
+    if not facts:
+        return made
+    start = len(made.facts)
+    added = (
+        fact.model_copy(update={"id": fact_id(made.episode.id, start + at), "position": start + at})
+        for at, fact in enumerate(facts)
+    )
+    return made.model_copy(update={"facts": (*made.facts, *added), "replaced": NOTHING_GROUNDED})
 
 
 def assemble(scene: Scene, said: SaidEpisode) -> Extraction:
     """Return the extraction a model's answer makes."""
     episode = build_episode(
         scene,
-        summary=said.summary,
+        summary=shorten(said.summary, _SUMMARY_WIDTH),
         topics=tuple(dict.fromkeys(topic for topic in said.topics if topic))[:_MAX_TOPICS],
-        title=said.title,
+        title=shorten(said.title, _TITLE_WIDTH),
         participants=_present(scene, said.participants),
     )
     return Extraction(

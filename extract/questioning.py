@@ -6,26 +6,26 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
-from extract.chat.answer import NotJson, find_object
 from extract.chat.cache import AnswerCache
 from extract.chat.errand import current
 from extract.chat.model import CallRecord, ChatMessage, ChatModel, ChatReply, ChatRequest, Usage
-from extract.errors import AnswerCut, ContextTooLong, MalformedAnswer
-from extract.language import UNDETERMINED, detect_language
-from extract.prompting import extraction_messages, language_name, prompts_version, repair_message
+from extract.checking import judge
+from extract.errors import AnswerCut, ContextTooLong, ExtractError, MalformedAnswer
+from extract.prompting import extraction_messages, prompts_version, repair_message
 from extract.said import SCHEMA_NAME, SaidEpisode, answer_schema
 from extract.scripts import estimate_tokens
 from extract.statements.draft import Scene
+from ingest.errors import TransientError
 from ingest.model import Element
 
 _SHOWN_AGAIN = 6000  # characters of a wrong answer that are shown with the request to repair it
 
 
-class _Verdict(NamedTuple):
-    answer: SaidEpisode | None
-    problem: str
+class _Answer(NamedTuple):
+    """An answer that can be used; ``sound`` ones are worth keeping for the next time."""
+
+    said: SaidEpisode
+    sound: bool
 
 
 class Questioner:
@@ -59,44 +59,61 @@ class Questioner:
             ContentFiltered: the provider refuses it.
             MalformedAnswer: no valid answer after a repair.
         """
+        return self._ask(scene, elements).said
+
+    def _ask(self, scene: Scene, elements: Sequence[Element]) -> _Answer:
         request = ChatRequest(
             messages=extraction_messages(scene, elements),
             schema_name=SCHEMA_NAME,
             json_schema=answer_schema(),
             max_output_tokens=self._max_output_tokens,
         )
-        key = self._cache.key(self._chat.name, prompts_version(), request)
+        tenant = scene.document.owner.tenant
+        key = self._cache.key(tenant, self._chat.name, prompts_version(), request)
         with self._cache.held(key):
             known = self._cache.get(key, SaidEpisode)
             if known is not None:
                 self._on_call(CallRecord(self._chat.name, Usage(), 0.0, "cached", 1, current()))
-                return known
-            answer = self._whole_or_halves(scene, elements, request)
-            self._cache.put(key, answer)
+                return _Answer(known, sound=True)
+            answer = self._whole_or_halves(scene, elements, request, key)
+            if answer.sound:
+                self._cache.put(key, answer.said)
             return answer
 
     def _whole_or_halves(
-        self, scene: Scene, elements: Sequence[Element], request: ChatRequest
-    ) -> SaidEpisode:
-        try:
-            return self._checked(scene, request)
-        except (AnswerCut, ContextTooLong):
-            middle = _middle(elements)
-            if not middle:
-                raise
-            return self.ask(scene, elements[:middle]).joined(self.ask(scene, elements[middle:]))
+        self, scene: Scene, elements: Sequence[Element], request: ChatRequest, key: str
+    ) -> _Answer:
+        middle = _middle(elements)
+        if not middle or not self._cache.too_long(key, self._max_output_tokens):
+            try:
+                return self._checked(scene, elements, request)
+            except (AnswerCut, ContextTooLong):
+                if not middle:
+                    raise
+                self._cache.note_too_long(key, self._max_output_tokens)
+        first, second = self._ask(scene, elements[:middle]), self._ask(scene, elements[middle:])
+        return _Answer(first.said.joined(second.said), sound=first.sound and second.sound)
 
-    def _checked(self, scene: Scene, request: ChatRequest) -> SaidEpisode:
+    def _checked(self, scene: Scene, elements: Sequence[Element], request: ChatRequest) -> _Answer:
         reply = self._complete(request)
-        verdict = _judge(scene, reply.text)
-        if verdict.answer is not None:
-            return verdict.answer
-        shown = ChatMessage(role="assistant", content=reply.text[:_SHOWN_AGAIN] or "-")
-        again = self._complete(request.also(shown, repair_message(verdict.problem)))
-        repaired = _judge(scene, again.text)
-        if repaired.answer is None:
-            raise MalformedAnswer(f"The language model's answer cannot be used: {repaired.problem}")
-        return repaired.answer
+        first = judge(scene, elements, reply.text)
+        if first.answer is not None and not first.problem:
+            return _Answer(first.answer, sound=True)
+        try:
+            shown = ChatMessage(role="assistant", content=reply.text[:_SHOWN_AGAIN] or "-")
+            again = self._complete(request.also(shown, repair_message(first.problem)))
+        except (ExtractError, TransientError):
+            if first.answer is None:
+                raise
+            return _Answer(first.answer, sound=False)
+        second = judge(scene, elements, again.text)
+        best = max((second, first), key=lambda one: (one.answer is not None, one.grounded))
+        if best.answer is not None:
+            return _Answer(best.answer, sound=best.grounded > 0 or not best.problem)
+        if first.unfinished and second.unfinished:
+            # Cut for length by an endpoint that does not say so.
+            raise AnswerCut
+        raise MalformedAnswer(f"The language model's answer cannot be used: {second.problem}")
 
     def _complete(self, request: ChatRequest) -> ChatReply:
         reply = self._chat.ask(request)
@@ -111,19 +128,3 @@ def _middle(elements: Sequence[Element]) -> int:
         return 0
     sizes = list(accumulate(estimate_tokens(element.text) for element in elements))
     return min(range(1, len(elements)), key=lambda at: abs(sizes[at - 1] * 2 - sizes[-1]))
-
-
-def _judge(scene: Scene, text: str) -> _Verdict:
-    """Return the answer, or what is wrong with it in words a model understands."""
-    try:
-        answer = SaidEpisode.model_validate(find_object(text))
-    except NotJson as error:
-        return _Verdict(None, str(error))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return _Verdict(None, f"{place}: {first['msg']}.")
-    written = detect_language(" ".join([answer.summary, *(fact.text for fact in answer.facts)]))
-    if UNDETERMINED not in (written, scene.language) and written != scene.language:
-        return _Verdict(None, f"It must be written in {language_name(scene.language)}.")
-    return _Verdict(answer, "")

@@ -23,7 +23,7 @@ class Said(BaseModel):
 class SaidFact(Said):
     """One fact as a model words it."""
 
-    text: str = Field(min_length=8, description="one complete sentence that can be understood alone")
+    text: str = Field(min_length=4, description="one complete sentence that can be understood alone")
     topic: str = Field(default="", description="a short noun phrase")
     speaker: str = Field(default="", description="who says it, or empty")
     time: str = Field(default="", description="words of the source that say when, or empty")
@@ -39,10 +39,18 @@ class SaidEpisode(Said):
     """One episode as a model words it."""
 
     title: str = Field(min_length=2, description="at most 12 words")
-    summary: str = Field(min_length=8, description="two or three sentences, at most 60 words")
+    summary: str = Field(min_length=4, description="two or three sentences, at most 60 words")
     topics: tuple[str, ...] = Field(default=(), description="one to five short noun phrases")
     participants: tuple[str, ...] = Field(default=(), description="people in it")
     facts: tuple[SaidFact, ...] = Field(description="in the order of the source")
+
+    @field_validator("facts", mode="before")
+    @classmethod
+    def _blank_ones_say_nothing(cls, value: Any) -> Any:  # noqa: ANN401  whatever the model said
+        """Drop facts without words; they are no reason to ask again."""
+        if not isinstance(value, list):
+            return value
+        return [one for one in value if not (isinstance(one, dict) and _is_blank(one.get("text", "")))]
 
     def joined(self, other: SaidEpisode) -> SaidEpisode:
         """Return one answer made of the answers to two halves."""
@@ -53,6 +61,10 @@ class SaidEpisode(Said):
             participants=tuple(dict.fromkeys((*self.participants, *other.participants))),
             facts=(*self.facts, *other.facts),
         )
+
+
+def _is_blank(value: Any) -> bool:  # noqa: ANN401  whatever the model said
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 @lru_cache(maxsize=1)

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from extract.alignment import Aligner, Grounded
 from extract.assembly import moment_span
 from extract.dating import annotate
+from extract.envelope import sender_of
 from extract.fillers import has_substance
-from extract.model import AtomicFact, Episode, Origin, TimeSpan
+from extract.model import AtomicFact, Episode, Origin, SegmentKind, TimeSpan
 from extract.names import speaker_of
 from extract.said import SaidFact
 from extract.scripts import one_line
+from extract.standing import name_speaker, tell_day
 from extract.statements.draft import Scene
 from extract.stretch import anchors_of
 from extract.times import find_times
@@ -48,8 +50,10 @@ def _fact(
     whole = scene.segment.elements
     elements = found.elements if found and found.elements else (whole[0],)
     at = scene.time_of(elements[0])
-    text, own = annotate(one_line(said.text), at, scene.order, scene.language)
     speaker = _speaker(said, elements, episode, grounded=found is not None)
+    text, own = annotate(one_line(said.text), at, scene.order, scene.language)
+    text = name_speaker(text, speaker or _voice(scene, episode), scene.title, scene.language)
+    text = tell_day(text, at, scene.language)
     return AtomicFact(
         id=fact_id(episode.id, position),
         episode_id=episode.id,
@@ -68,6 +72,13 @@ def _fact(
         origin=Origin.LLM,
         grounded=found is not None,
     )
+
+
+def _voice(scene: Scene, episode: Episode) -> str | None:
+    """Return whose "I" it is where no line has a speaker: a mail's sender, or the only one in a talk."""
+    if scene.segment.kind is SegmentKind.MAIL:
+        return sender_of(scene.document)
+    return episode.participants[0] if len(episode.participants) == 1 else None
 
 
 def _confidence(said: SaidFact, found: Grounded | None, episode: Episode) -> float:

@@ -10,15 +10,28 @@ import json
 import re
 from typing import Any
 
-_THINKING = re.compile(r"<(think|thinking|reasoning|thought)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_OPEN_THINKING = re.compile(r"^.*?</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE)
-_BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_THOUGHT = re.compile(r"</(?:think|thinking|reasoning|thought)>", re.IGNORECASE)
+# A model that opens more braces than this before it comes to the point has none.
+_MOST_STARTS = 20
+# Whole escapes are taken as pairs, so that the second half of "\\\\" is never read as the start of another.
+_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+_OPENING = re.compile(r'\{\s*(?:"|\})')
+# No store takes these: half a surrogate pair, and control characters other than a break or a tab.
+_UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 class NotJson(ValueError):
-    """There is no JSON object in the text."""
+    """There is no JSON object in the text.
+
+    Attributes:
+        unfinished: one begins and does not end.
+    """
+
+    def __init__(self, message: str, *, unfinished: bool = False) -> None:
+        self.unfinished = unfinished
+        super().__init__(message)
 
 
 def find_object(text: str) -> dict[str, Any]:
@@ -27,19 +40,30 @@ def find_object(text: str) -> dict[str, Any]:
     Raises:
         NotJson: there is none; the message says what was found instead.
     """
-    text = _OPEN_THINKING.sub("", _THINKING.sub("", text))
-    start = text.find("{")
-    if start < 0:
-        raise NotJson("The answer holds no JSON object.")
-    while start >= 0:
+    if text.lstrip().startswith("{"):
+        return _first_object(text)
+    thoughts = list(_THOUGHT.finditer(text))
+    return _first_object(text[thoughts[-1].end() :] if thoughts else text)
+
+
+def _first_object(text: str) -> dict[str, Any]:
+    start, unfinished = text.find("{"), False
+    for _ in range(_MOST_STARTS):
+        if start < 0:
+            break
         end = _closing_brace(text, start)
         if end is None:
-            raise NotJson("The JSON object is not closed.")
+            unfinished = True
+            # A piece of an object that breaks off is no answer; a lone brace in a sentence is passed over.
+            start = -1 if _OPENING.match(text, start) else text.find("{", start + 1)
+            continue
         found = _parse(text[start : end + 1])
         if found is not None:
             return found
         start = text.find("{", end + 1)
-    raise NotJson("The JSON object cannot be read.")
+    if unfinished:
+        raise NotJson("The JSON object is not closed.", unfinished=True)
+    raise NotJson("The answer holds no JSON object that can be read.")
 
 
 def _closing_brace(text: str, start: int) -> int | None:
@@ -65,26 +89,32 @@ def _closing_brace(text: str, start: int) -> int | None:
 
 
 def _parse(text: str) -> dict[str, Any] | None:
-    for attempt in (text, _TRAILING_COMMA.sub("", _BAD_ESCAPE.sub(r"\\\\", text))):
+    for attempt in (text, _mended(text)):
         try:
             # Not strict: models put line breaks into strings.
             found = json.loads(attempt, strict=False)
         except (json.JSONDecodeError, RecursionError):
             continue
         if isinstance(found, dict):
-            return {str(key): without_surrogates(value) for key, value in found.items()}
+            return {str(key): storable(value) for key, value in found.items()}
     return None
 
 
-def without_surrogates(value: Any) -> Any:  # noqa: ANN401  any JSON value
-    """Return a JSON value whose strings can be stored: surrogate pairs joined, lone halves replaced."""
+def _mended(text: str) -> str:
+    """Return a JSON text with stray backslashes doubled and commas before a closing bracket left out."""
+    text = _ESCAPE.sub(lambda found: found.group() if found.group(1) else r"\\", text)
+    return _STRING_OR_COMMA.sub(lambda found: found.group() if found.group() != "," else "", text)
+
+
+def storable(value: Any) -> Any:  # noqa: ANN401  any JSON value
+    """Return a JSON value whose strings can be stored: pairs joined, halves replaced, no controls."""
     if isinstance(value, str):
-        if not _LONE_SURROGATE.search(value):
+        if not _UNSTORABLE.search(value):
             return value
         joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return joined
+        return _CONTROL.sub(" ", joined)
     if isinstance(value, list):
-        return [without_surrogates(one) for one in value]
+        return [storable(one) for one in value]
     if isinstance(value, dict):
-        return {str(key): without_surrogates(one) for key, one in value.items()}
+        return {str(key): storable(one) for key, one in value.items()}
     return value

@@ -49,6 +49,7 @@ class CapabilityMemory:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._known: dict[str, Capabilities] = {}
+        self._learned: set[str] = set()
         self._lock = Lock()
 
     def get(self, endpoint: str) -> Capabilities:
@@ -58,13 +59,27 @@ class CapabilityMemory:
                 self._known[endpoint] = self._read(endpoint)
             return self._known[endpoint]
 
-    def learn(self, endpoint: str, capabilities: Capabilities) -> None:
-        """Keep what a call that worked has shown."""
+    def proven(self, endpoint: str) -> bool:
+        """Tell whether an endpoint has ever answered."""
         with self._lock:
-            if self._known.get(endpoint) == capabilities:
+            return endpoint in self._learned or (
+                self._folder is not None and self._path(self._folder, endpoint).exists()
+            )
+
+    def learn(self, endpoint: str, capabilities: Capabilities, *, keep: bool = True) -> None:
+        """Keep what a call that worked has shown.
+
+        Args:
+            endpoint: its URL and model.
+            capabilities: what worked.
+            keep: for other processes too; not so where the reason for a refusal was only guessed.
+        """
+        with self._lock:
+            if endpoint in self._learned and self._known.get(endpoint) == capabilities:
                 return
             self._known[endpoint] = capabilities
-            if self._folder is not None:
+            self._learned.add(endpoint)
+            if self._folder is not None and keep:
                 write_json(self._path(self._folder, endpoint), capabilities)
 
     def _read(self, endpoint: str) -> Capabilities:

@@ -30,6 +30,8 @@ from extract.scripts import estimate_tokens
 from ingest.errors import StrataError, TransientError
 
 _FIRST_WAIT_S = 1.0
+# From this try on an endpoint that never answered, and says 500 without a reason, is asked without a schema.
+_DOUBTS_FROM = 3
 
 
 class ChatClient:
@@ -97,22 +99,26 @@ class ChatClient:
         """Make one call, leaving out what the endpoint turns out not to know."""
         endpoint = f"{self._knobs.endpoint}\n{self._knobs.model}"
         capabilities = self._memory.get(endpoint)
+        untried = attempt >= _DOUBTS_FROM and not self._memory.proven(endpoint)
+        guessed = False
         while True:
             self._limiter.acquire(_size(request))
             try:
-                reply = self._recorded(request, capabilities, attempt)
+                reply = self._recorded(request, capabilities, attempt, untried)
             except _Disliked as refusal:
-                capabilities = refusal.remaining
+                capabilities, guessed = refusal.remaining, guessed or refusal.guessed
                 continue
-            self._memory.learn(endpoint, capabilities)
+            self._memory.learn(endpoint, capabilities, keep=not guessed)
             return reply
 
-    def _recorded(self, request: ChatRequest, capabilities: Capabilities, attempt: int) -> ChatReply:
+    def _recorded(
+        self, request: ChatRequest, capabilities: Capabilities, attempt: int, untried: bool
+    ) -> ChatReply:
         started = time.monotonic()
         usage, outcome = Usage(), "refused"
         try:
-            reply = self._send(request, capabilities)
-            usage, outcome = reply.usage, "ok" if reply.complete else "cut"
+            reply = self._send(request, capabilities, untried)
+            usage, outcome = _used(request, reply), "ok" if reply.complete else "cut"
             return reply
         except StrataError as error:
             outcome = error.code
@@ -121,15 +127,16 @@ class ChatClient:
             seconds = time.monotonic() - started
             self._on_call(CallRecord(self._knobs.model, usage, seconds, outcome, attempt, current()))
 
-    def _send(self, request: ChatRequest, capabilities: Capabilities) -> ChatReply:
+    def _send(self, request: ChatRequest, capabilities: Capabilities, untried: bool) -> ChatReply:
         body = body_of(request, capabilities, self._knobs.model)
         try:
             raw = self._post(body)
         except openai.APIStatusError as error:
-            dislike = dislike_of(error)
+            told = dislike_of(error)
+            dislike = told or dislike_of(error, untried=untried)
             remaining = capabilities.without(dislike) if dislike else None
             if remaining is not None:
-                raise _Disliked(remaining) from error
+                raise _Disliked(remaining, guessed=told is None) from error
             raise typed(error) from error
         except openai.APIError as error:
             raise typed(error) from error
@@ -168,11 +175,24 @@ class ChatClient:
 class _Disliked(Exception):
     """The endpoint objects to a part of the request that can be left out."""
 
-    def __init__(self, remaining: Capabilities) -> None:
+    def __init__(self, remaining: Capabilities, *, guessed: bool) -> None:
         self.remaining = remaining
+        self.guessed = guessed
         super().__init__(remaining)
 
 
+def _asked(request: ChatRequest) -> int:
+    return sum(estimate_tokens(message.content) for message in request.messages)
+
+
 def _size(request: ChatRequest) -> int:
-    asked = sum(estimate_tokens(message.content) for message in request.messages)
-    return asked + request.max_output_tokens
+    """Return what a provider counts against a limit when a request comes in: the longest answer included."""
+    return _asked(request) + request.max_output_tokens
+
+
+def _used(request: ChatRequest, reply: ChatReply) -> Usage:
+    """Return the tokens of a call; a budget must hold at an endpoint that does not tell them, too."""
+    if reply.usage.prompt_tokens or reply.usage.completion_tokens:
+        return reply.usage
+    said = estimate_tokens(reply.text)
+    return Usage(prompt_tokens=_asked(request), completion_tokens=said, estimated=True)

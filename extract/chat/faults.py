@@ -29,6 +29,8 @@ _QUOTA = re.compile(
     r"|out of credits?|credit balance|余额不足|欠费",
     re.IGNORECASE,
 )
+# A code of its own for a used-up account, whatever else is said.
+_ACCOUNT = re.compile(r"insufficient[_ ](?:quota|balance|funds|credit)", re.IGNORECASE)
 _CONTEXT = re.compile(
     r"context[_ ](?:length|window|size)|maximum context|too many tokens|prompt is too long|input is too long"
     r"|exceeds? the (?:maximum|model|limit)|maximum (?:input|prompt) length|reduce the length"
@@ -57,8 +59,14 @@ class Dislike(Enum):
     MAX_TOKENS = "max_tokens"
 
 
-def dislike_of(error: openai.APIStatusError) -> Dislike | None:
-    """Return which part of a request an endpoint objects to, or None when it is something else."""
+def dislike_of(error: openai.APIStatusError, *, untried: bool = False) -> Dislike | None:
+    """Return which part of a request an endpoint objects to, or None when it is something else.
+
+    Args:
+        error: the refusal.
+        untried: the endpoint has never answered, and this is not the first try. Some choke on a schema with
+            a 500 that says nothing; then the schema is the likeliest reason.
+    """
     if error.status_code not in (400, 404, 415, 422, 500, 501):
         return None
     words = _words(error)
@@ -67,7 +75,7 @@ def dislike_of(error: openai.APIStatusError) -> Dislike | None:
     if _SCHEMA.search(words):
         return Dislike.SCHEMA
     if error.status_code >= 500:
-        return None
+        return Dislike.SCHEMA if untried and error.status_code == 500 else None
     if _MAX_TOKENS.search(words):
         return Dislike.MAX_TOKENS
     return Dislike.SAMPLING if _TEMPERATURE.search(words) else None
@@ -85,11 +93,15 @@ def typed(error: openai.APIError) -> StrataError:
 
 
 def _of_status(error: openai.APIStatusError) -> StrataError:
-    status, words = error.status_code, _words(error)
-    if status == 402 or (status in (400, 403, 429) and _QUOTA.search(words)):
+    return of_refusal(error.status_code, _words(error), retry_after(error.response.headers))
+
+
+def of_refusal(status: int, words: str, wait_s: float | None = None) -> StrataError:
+    """Return our error for a status, what the endpoint says with it, and how long it asks to wait."""
+    if status == 402 or (status in (400, 403, 429) and _is_quota(words, wait_s)):
         return QuotaExhausted()
     if status == 429:
-        return RateLimited(retry_after_s=retry_after(error.response.headers))
+        return RateLimited(retry_after_s=wait_s)
     if status == 413 or _CONTEXT.search(words):
         return ContextTooLong()
     if _FILTER.search(words):
@@ -97,9 +109,14 @@ def _of_status(error: openai.APIStatusError) -> StrataError:
     if status in (408, 409, 425) or status >= 500:
         return ModelUnavailable(
             f"The language model's endpoint answered {status}.",
-            retry_after_s=retry_after(error.response.headers),
+            retry_after_s=wait_s,
         )
     return ModelMisconfigured(f"The language model's endpoint answered {status}: {words[:200]}")
+
+
+def _is_quota(words: str, wait_s: float | None) -> bool:
+    """Some speak of quota and billing at every limit; one that ends soon is a limit."""
+    return bool(_QUOTA.search(words)) and (wait_s is None or _ACCOUNT.search(words) is not None)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -129,8 +146,12 @@ def _bounded(seconds: float) -> float:
 
 
 def _words(error: openai.APIStatusError) -> str:
-    body = error.body
+    return f"{telling_words(error.body)} {error.message}"
+
+
+def telling_words(body: object) -> str:
+    """Return what the body of a refusal says: code, type, parameter and message."""
     inner = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(inner, dict):
-        return f"{inner or ''} {error.message}"
-    return " ".join([*(str(inner.get(key) or "") for key in _TELLING), error.message])
+        return str(inner or "")
+    return " ".join(str(inner.get(key) or "") for key in _TELLING)

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from extract.chat.capabilities import Capabilities
+from extract.chat.faults import of_refusal, telling_words
 from extract.chat.model import ChatMessage, ChatReply, ChatRequest, Rung, Usage
 from extract.errors import ContentFiltered, ModelUnavailable
+from ingest.errors import StrataError
 
 _SCHEMA_WORDS = "Answer with one JSON object and nothing else. It has to keep to this JSON schema:\n"
 _SEED = 7
+_CUT = frozenset({"length", "max_tokens", "model_length"})
+_HELD_BACK = frozenset({"content_filter", "SAFETY", "safety"})
 _BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 
 
@@ -58,20 +62,29 @@ def read_reply(raw: bytes, rung: Rung) -> ChatReply:
 
     Raises:
         ModelUnavailable: the body is not an answer.
+        StrataError: the body is a refusal; see ``extract.chat.faults``.
         ContentFiltered: the provider held the answer back.
     """
     try:
         body = json.loads(raw)
+        if isinstance(body, dict) and body.get("error") and not body.get("choices"):
+            raise _refused(body["error"])
         choice = body["choices"][0]
         message, finish = choice["message"], choice.get("finish_reason")
         text = message.get("content") or ""
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise ModelUnavailable("The language model's endpoint sent no readable answer.") from error
-    if finish == "content_filter" or message.get("refusal"):
+    if finish in _HELD_BACK or message.get("refusal"):
         raise ContentFiltered
     return ChatReply(
-        text=_text(text), complete=finish != "length", usage=_usage(body.get("usage")), rung=rung
+        text=_text(text), complete=str(finish).lower() not in _CUT, usage=_usage(body.get("usage")), rung=rung
     )
+
+
+def _refused(error: Any) -> StrataError:  # noqa: ANN401  whatever the endpoint says
+    """Some gateways answer 200 and put the refusal of the one behind them into the body."""
+    status = error.get("code") if isinstance(error, dict) else None
+    return of_refusal(status if isinstance(status, int) else 500, telling_words(error))
 
 
 def _text(content: Any) -> str:  # noqa: ANN401  a string, or a list of parts

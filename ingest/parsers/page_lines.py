@@ -18,6 +18,8 @@ Box: TypeAlias = tuple[float, float, float, float]
 
 # Fullwidth forms, CJK ideographs, kana, bopomofo: scripts written without blanks between words.
 _NO_BLANKS = re.compile("[\u3000-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60]")
+# Blocks of scripts written from right to left: a text without them need not be looked at letter by letter.
+_RTL = re.compile("[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _BULLETS = "•‣◦▪▫■□●○◆◇►▶➢➤✓✔❖⁃∙·*–—-"
 _MARKER = re.compile(
     rf"(?:[{re.escape(_BULLETS)}]|\(?(?:\d{{1,3}}|[A-Za-z]|[ivxlcIVXLC]{{1,5}})[.)]|\.?\d{{1,2}}(?:\.\d{{1,2}}){{1,4}}\.?|\.\d{{1,2}})"
@@ -45,6 +47,12 @@ class Line:
     bold: bool = False
     order: int = -1
     table: int | None = None
+
+
+def rounded(box: Box) -> Box:
+    """Round a box to hundredths of a point."""
+    x0, y0, x1, y1 = (round(value, 2) for value in box)
+    return x0, y0, x1, y1
 
 
 def hull(boxes: Iterable[Box]) -> Box:
@@ -80,6 +88,8 @@ def split_marker(text: str) -> tuple[str, str]:
 
 def is_rtl(text: str) -> bool:
     """Tell whether most letters of a text are written from right to left."""
+    if _RTL.search(text) is None:
+        return False
     directions = [unicodedata.bidirectional(char) for char in text if char.isalpha()]
     return sum(direction in ("R", "AL") for direction in directions) * 2 > len(directions)
 
@@ -141,7 +151,10 @@ def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
 
 
 def _same_row(row: list[Line], line: Line) -> bool:
-    top, bottom = median(item.box[1] for item in row), median(item.box[3] for item in row)
+    if len(row) == 1:
+        _, top, _, bottom = row[0].box
+    else:
+        top, bottom = median(item.box[1] for item in row), median(item.box[3] for item in row)
     middle, own = (top + bottom) / 2, (line.box[1] + line.box[3]) / 2
     return top < own < bottom and line.box[1] < middle < line.box[3]
 

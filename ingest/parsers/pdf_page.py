@@ -133,8 +133,10 @@ _Cells: TypeAlias = dict[tuple[int, int], list[Line]]
 def _fill(found: RuledTable, lines: list[Line], layer: TextLayer) -> _Cells | None:
     """Put lines into the cells; None when the rules are a frame around text and no table."""
     cells: _Cells = {}
+    crossed = {id(line): edges for line in lines if (edges := separators(found, line.box))}
+    words = layer.words() if crossed else []
     for line in lines:
-        for part in _split(line, separators(found, line.box), layer):
+        for part in _split(line, crossed.get(id(line), []), words):
             middle = ((part.box[0] + part.box[2]) / 2, (part.box[1] + part.box[3]) / 2)
             where = cell_of(found, *middle)
             if where is None:
@@ -145,12 +147,12 @@ def _fill(found: RuledTable, lines: list[Line], layer: TextLayer) -> _Cells | No
     return cells
 
 
-def _split(line: Line, edges: list[float], layer: TextLayer) -> list[Line]:
+def _split(line: Line, edges: list[float], words: list[Line]) -> list[Line]:
     """Split a line where a cell border runs between two of its words."""
     if not edges:
         return [line]
     groups: dict[int, list[Line]] = {}
-    for word in layer.words():
+    for word in words:
         if contains(line.box, word.box, 0):
             side = sum((word.box[0] + word.box[2]) / 2 > edge for edge in edges)
             groups.setdefault(side, []).append(word)

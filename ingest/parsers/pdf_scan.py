@@ -7,6 +7,7 @@ pictures on a page with text are read on their own.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,7 @@ _MAX_ZOOM = 300 / 72
 _MAX_RENDERED = 24_000_000
 _LEAST_SHARE, _LEAST_SIDE = 0.15, 40
 _LEAST_PATHS = 8
+_INLINE = re.compile(rb"(?<!\S)BI\s")  # a picture inside the content itself
 _MAX_PICTURES = 20
 # Share of the budget that pictures on pages with text may use: scans come first.
 _PICTURES_SHARE = 0.1
@@ -82,6 +84,8 @@ def _regions(page: PdfPage, layer: TextLayer, budget: OcrBudget) -> Iterator[Box
 def _pictures(page: PdfPage) -> list[tuple[Box, int, int]]:
     """Return the pictures on a page: where as shown, width and height in pixels."""
     whole = box_of(page.rect)
+    if not _has_pictures(page):
+        return []
     found = []
     for info in page.get_image_info():
         x0, y0, x1, y1 = pymupdf.Rect(info["bbox"]) * page.rotation_matrix
@@ -89,6 +93,11 @@ def _pictures(page: PdfPage) -> list[tuple[Box, int, int]]:
         if box[0] < box[2] and box[1] < box[3]:
             found.append((box, info["width"], info["height"]))
     return found
+
+
+def _has_pictures(page: PdfPage) -> bool:
+    """Tell whether a page can show a picture, which costs a second reading of its content to find out."""
+    return bool(page.get_images()) or _INLINE.search(page.read_contents() or b"") is not None
 
 
 def _is_drawn_on(page: PdfPage) -> bool:

@@ -29,6 +29,10 @@ Turn: TypeAlias = int
 """Direction of text in quarter turns clockwise from left to right: 1 runs downwards, 3 upwards."""
 
 
+Show: TypeAlias = tuple[float, float, float, float, float, float] | None
+"""Matrix that turns the page as stored into the page as shown, None where they are the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextLayer:
     """What a page's content shows.
@@ -49,7 +53,7 @@ class TextLayer:
     unmapped: int
     frame: Box
     source: Any
-    show: Any
+    show: Show
 
     def words(self) -> list[Line]:
         """Return the words of the lines that run in the main direction."""
@@ -67,14 +71,14 @@ def read_text_layer(page: PdfPage) -> TextLayer:
     """Read the text of a page and what is drawn around it."""
     source = page.get_textpage(flags=_FLAGS)
     blocks = _with_ligatures(source, source.extractDICT()["blocks"])
-    show = page.rotation_matrix
+    show: Show = tuple(page.rotation_matrix) if page.rotation else None
     lines: dict[Turn, list[Line]] = {}
     weight: Counter[Turn] = Counter()
     unmapped = 0
     seen: set[tuple[str, tuple[int, ...]]] = set()
     for order, raw in enumerate(_raw_lines(blocks)):
         written = "".join(span["text"] for span in raw["spans"])
-        unmapped += sum(map(_is_unmapped, written))
+        unmapped += _unmapped(written)
         text = clean(written)
         key = (text, tuple(round(value) for value in raw["bbox"]))
         if not text.strip() or key in seen:  # drawn twice to look bold, or stamped again
@@ -119,7 +123,7 @@ def in_order(chars: list[dict[str, Any]]) -> str:
     return "".join(letters)
 
 
-def _line(raw: dict[str, Any], text: str, order: int, turn: Turn, show: Any) -> Line:  # noqa: ANN401  pymupdf.Matrix
+def _line(raw: dict[str, Any], text: str, order: int, turn: Turn, show: Show) -> Line:
     spans = [span for span in raw["spans"] if span["text"].strip()]
     longest = max(spans, key=lambda span: len(span["text"]))
     return Line(
@@ -132,9 +136,11 @@ def _line(raw: dict[str, Any], text: str, order: int, turn: Turn, show: Any) -> 
     )
 
 
-def _shown(box: Box, show: Any) -> Box:  # noqa: ANN401  pymupdf.Matrix
+def _shown(box: Box, show: Show) -> Box:
     """Map a box to the page as a viewer shows it, which /Rotate may have turned."""
-    x0, y0, x1, y1 = pymupdf.Rect(box) * show
+    if show is None:
+        return box
+    x0, y0, x1, y1 = pymupdf.Rect(box) * pymupdf.Matrix(*show)
     return x0, y0, x1, y1
 
 
@@ -142,6 +148,8 @@ def _turn_of(raw: dict[str, Any]) -> Turn:
     if raw["wmode"]:  # columns of upright characters, from right to left
         return 1
     x, y = raw["dir"]
+    if x == 1.0:
+        return 0
     return round(math.degrees(math.atan2(y, x)) / 90) % 4
 
 
@@ -159,8 +167,15 @@ def turned(box: Box, turn: Turn) -> Box:
 
 def clean(text: str) -> str:
     """Collapse blanks, name symbol bullets and letter forms, drop control and replacement characters."""
+    if text.isascii() and text.isprintable():
+        return _BLANKS.sub(" ", text) if "  " in text else text
     text = _FORMS.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
     return _BLANKS.sub(" ", text.translate(_SYMBOLS).translate(_DROPPED))
+
+
+def _unmapped(text: str) -> int:
+    """Count the characters whose meaning no font tells; most texts are seen at once to have none."""
+    return 0 if text.isprintable() and "\ufffd" not in text else sum(map(_is_unmapped, text))
 
 
 def _is_unmapped(char: str) -> bool:

@@ -14,12 +14,12 @@ from itertools import pairwise
 from statistics import median
 from typing import TypeAlias
 
+from ingest.parsers.gutters import Cover, Strip, gutters_of
 from ingest.parsers.page_lines import Line, hull, is_marker, is_rtl, join_row, rows_of, stack
 
 _MAX_DEPTH = 6
 _NUMBER_SHARE = 0.5
 
-Strip: TypeAlias = tuple[float, float]
 _Row: TypeAlias = list[Line]
 
 
@@ -73,7 +73,7 @@ def _stretches(rows: list[_Row]) -> Iterator[tuple[list[_Row], list[Strip]]]:
     flow: list[_Row] = []
     index = 0
     while index < len(rows):
-        start = _gutters([rows[index]])
+        start = gutters_of([rows[index]])
         if not start and not (flow and _beside(flow[-1], rows[index])):
             flow.append(rows[index])
             index += 1
@@ -92,9 +92,13 @@ def _stretches(rows: list[_Row]) -> Iterator[tuple[list[_Row], list[Strip]]]:
 
 def _extend(group: list[_Row], rows: list[_Row], index: int) -> tuple[int, list[Strip]]:
     """Add rows to ``group`` as long as a gutter is left; return the next row's index and the gutters."""
-    gutters = _gutters(group)
+    cover = Cover()
+    for row in group:
+        cover.add(row)
+    gutters = cover.gutters()
     while index < len(rows):
-        narrower = _gutters([*group, rows[index]])
+        cover.add(rows[index])
+        narrower = cover.gutters()
         if not narrower or (len(rows[index]) == 1 and _starts_anew(group, rows[index][0])):
             break
         group.append(rows[index])
@@ -107,7 +111,7 @@ def _beside(upper: _Row, lower: _Row) -> bool:
     """Tell whether two rows overlap in height and stand side by side: columns with unequal leading."""
     if len(upper) != 1 or len(lower) != 1:
         return False
-    return lower[0].box[1] < upper[0].box[3] - 0.2 * upper[0].size and bool(_gutters([upper, lower]))
+    return lower[0].box[1] < upper[0].box[3] - 0.2 * upper[0].size and bool(gutters_of([upper, lower]))
 
 
 def _rows_above(flow: list[_Row], first: _Row) -> int:
@@ -118,24 +122,11 @@ def _rows_above(flow: list[_Row], first: _Row) -> int:
         tight = min(line.box[1] for line in below) - max(line.box[3] for line in row) < 0.5 * row[0].size
         if not tight:
             return count
-        if len(row) > 1 or not _gutters([row, *flow[len(flow) - count :], first]):
+        if len(row) > 1 or not gutters_of([row, *flow[len(flow) - count :], first]):
             return 0  # the last lines of a paragraph that runs across the columns
         count += 1
         below = row
     return count
-
-
-def _gutters(rows: Sequence[Sequence[Line]]) -> list[Strip]:
-    """Return the white strips that no line of ``rows`` touches, from left to right."""
-    lines = sorted((line for row in rows for line in row), key=lambda line: line.box[0])
-    least = 0.7 * median(line.size for line in lines)
-    strips: list[Strip] = []
-    reach = lines[0].box[2]
-    for line in lines[1:]:
-        if line.box[0] - reach >= least:
-            strips.append((reach, line.box[0]))
-        reach = max(reach, line.box[2])
-    return strips
 
 
 def _starts_anew(group: list[_Row], line: Line) -> bool:

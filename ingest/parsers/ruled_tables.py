@@ -6,17 +6,24 @@ coordinates make a grid, and neighbouring grid fields without a rule between the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple, TypeAlias
 
-from ingest.parsers.page_lines import Box, hull
+from ingest.parsers.page_lines import Box
 
 _THIN = 3.0
 _SNAP = 2.5
 # A page with more rules than this is a drawing or a map; no table is worth the quadratic search.
 _MAX_RULES = 4000
 _MAX_FIELDS = 20_000
+
+
+_Field: TypeAlias = tuple[int, int]  # row, column
 
 
 class _Rule(NamedTuple):
@@ -29,10 +36,24 @@ class _Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuledTable:
-    """A grid; ``cells[row][column]`` is the box of the cell that starts there, None inside a wider one."""
+    """A grid of fields, some of which are one cell together.
 
-    box: Box
-    cells: tuple[tuple[Box | None, ...], ...]
+    Attributes:
+        xs: the vertical edges of the fields, from left to right.
+        ys: the horizontal edges, from top to bottom.
+        cells: for each field, by row and column, the (row, column) in which its cell starts.
+        lefts: for each cell the x of its left edge.
+    """
+
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    cells: tuple[tuple[_Field, ...], ...]
+    lefts: Mapping[_Field, float]
+
+    @property
+    def box(self) -> Box:
+        """Bounds of the whole table."""
+        return self.xs[0], self.ys[0], self.xs[-1], self.ys[-1]
 
 
 def ruled_tables(shapes: Iterable[Box]) -> list[RuledTable]:
@@ -90,22 +111,17 @@ def _clusters(rules: list[_Rule]) -> list[list[_Rule]]:
 def _components(across: list[_Rule], down: list[_Rule]) -> list[tuple[list[_Rule], list[_Rule]]]:
     """Group rules that touch each other, directly or through others."""
     parent = list(range(len(across) + len(down)))
+    places = [rule.at for rule in down]  # in order, as merging leaves them
     for h, rule in enumerate(across):
-        for v, other in enumerate(down):
-            if _cross(rule, other):
+        first, last = bisect_left(places, rule.start - _THIN), bisect_right(places, rule.end + _THIN)
+        for v in range(first, last):
+            if down[v].start - _THIN <= rule.at <= down[v].end + _THIN:
                 _union(parent, h, len(across) + v)
     groups: dict[int, tuple[list[_Rule], list[_Rule]]] = {}
     for index, rule in enumerate([*across, *down]):
         group = groups.setdefault(_root(parent, index), ([], []))
         group[index >= len(across)].append(rule)
     return [group for group in groups.values() if len(group[0]) >= 2 and len(group[1]) >= 2]
-
-
-def _cross(across: _Rule, down: _Rule) -> bool:
-    return (
-        across.start - _THIN <= down.at <= across.end + _THIN
-        and down.start - _THIN <= across.at <= down.end + _THIN
-    )
 
 
 def _root(parent: list[int], index: int) -> int:
@@ -126,14 +142,16 @@ def _table(across: list[_Rule], down: list[_Rule]) -> RuledTable | None:
     if rows < 2 or columns < 2 or rows * columns > _MAX_FIELDS:
         return None
     parent = list(range(rows * columns))
-    for row in range(rows):
-        for column in range(columns):
-            here = row * columns + column
-            middle_y, middle_x = (ys[row] + ys[row + 1]) / 2, (xs[column] + xs[column + 1]) / 2
-            if column + 1 < columns and not _ruled(down, xs[column + 1], middle_y):
-                _union(parent, here + 1, here)
-            if row + 1 < rows and not _ruled(across, ys[row + 1], middle_x):
-                _union(parent, here + columns, here)
+    middles = [(left + right) / 2 for left, right in pairwise(xs)]
+    for row in range(1, rows):
+        for column, ruled in enumerate(_ruled(across, ys[row], middles)):
+            if not ruled:
+                _union(parent, row * columns + column, (row - 1) * columns + column)
+    middles = [(top + bottom) / 2 for top, bottom in pairwise(ys)]
+    for column in range(1, columns):
+        for row, ruled in enumerate(_ruled(down, xs[column], middles)):
+            if not ruled:
+                _union(parent, row * columns + column, row * columns + column - 1)
     return _trimmed(xs, ys, [_root(parent, index) for index in range(rows * columns)])
 
 
@@ -146,40 +164,67 @@ def _stops(at: list[float], ends: list[float]) -> list[float]:
     return stops
 
 
-def _ruled(rules: Sequence[_Rule], at: float, middle: float) -> bool:
-    return any(abs(rule.at - at) <= 2 * _SNAP and rule.start <= middle <= rule.end for rule in rules)
+def _ruled(rules: Sequence[_Rule], at: float, middles: Sequence[float]) -> list[bool]:
+    """Tell for each of some points on the line ``at`` whether a rule runs there."""
+    ruled = [False] * len(middles)
+    first = bisect_left(rules, (at - 2 * _SNAP,))
+    for rule in rules[first : bisect_right(rules, (at + 2 * _SNAP, inf))]:
+        start, end = bisect_left(middles, rule.start), bisect_right(middles, rule.end)
+        ruled[start:end] = [True] * (end - start)
+    return ruled
 
 
 def _trimmed(xs: list[float], ys: list[float], roots: list[int]) -> RuledTable | None:
     columns = len(xs) - 1
-    fields: dict[int, list[Box]] = {}
+    fields: dict[int, list[_Field]] = {}
     for index, root in enumerate(roots):
-        row, column = divmod(index, columns)
-        fields.setdefault(root, []).append((xs[column], ys[row], xs[column + 1], ys[row + 1]))
-    boxes = {root: hull(parts) for root, parts in fields.items()}
-    first = {root: roots.index(root) for root in boxes}
-    rows = [
-        tuple(boxes[root] if first[root] == index else None for index, root in row)
-        for row in (
-            list(enumerate(roots))[start : start + columns] for start in range(0, len(roots), columns)
-        )
-    ]
-    if len(boxes) < 4 or all(sum(cell is not None for cell in row) < 2 for row in rows):
+        fields.setdefault(root, []).append(divmod(index, columns))
+    in_row = Counter(parts[0][0] for parts in fields.values())
+    if len(fields) < 4 or max(in_row.values()) < 2:
         return None
-    return RuledTable((xs[0], ys[0], xs[-1], ys[-1]), tuple(rows))
+    cells = _filled(list(fields.values()), len(ys) - 1, columns)
+    lefts = {parts[0]: xs[min(column for _, column in parts)] for parts in fields.values()}
+    return RuledTable(tuple(xs), tuple(ys), cells, lefts) if cells else None
 
 
-def cell_of(table: RuledTable, x: float, y: float) -> tuple[int, int] | None:
+def _filled(groups: list[list[_Field]], rows: int, columns: int) -> tuple[tuple[_Field, ...], ...]:
+    """Give every field the start of its cell; empty when the shapes tangle too much to be a table.
+
+    Fields that make no rectangle are the work of stray rules: the first such cell takes all it surrounds.
+    """
+    cells: list[list[_Field | None]] = [[None] * columns for _ in range(rows)]
+    work = 0
+    for parts in groups:
+        (top, first), (bottom, last) = parts[0], parts[-1]
+        if len(parts) > 1:
+            first, last = min(column for _, column in parts), max(column for _, column in parts)
+        work += (bottom - top + 1) * (last - first + 1)
+        if work > _MAX_FIELDS:
+            return ()
+        for row in cells[top : bottom + 1]:
+            for column in range(first, last + 1):
+                row[column] = row[column] or parts[0]
+    return tuple(tuple(cell for cell in row if cell) for row in cells)
+
+
+def cell_of(table: RuledTable, x: float, y: float) -> _Field | None:
     """Return (row, column) of the cell that holds a point, None outside the table."""
-    for row, cells in enumerate(table.cells):
-        for column, box in enumerate(cells):
-            if box and box[0] <= x <= box[2] and box[1] <= y <= box[3]:
-                return row, column
-    return None
+    row, column = _between(table.ys, y), _between(table.xs, x)
+    return None if row is None or column is None else table.cells[row][column]
 
 
 def separators(table: RuledTable, box: Box) -> list[float]:
     """Return the x of the cell borders that cross a line of text, from left to right."""
-    middle = (box[1] + box[3]) / 2
-    level = [cell for cells in table.cells for cell in cells if cell and cell[1] <= middle <= cell[3]]
-    return sorted({cell[0] for cell in level if box[0] + 1 < cell[0] < box[2] - 1})
+    row = _between(table.ys, (box[1] + box[3]) / 2)
+    if row is None:
+        return []
+    first, last = bisect_right(table.xs, box[0]), bisect_left(table.xs, box[2])
+    crossed = {table.lefts[cell] for cell in table.cells[row][max(first - 1, 0) : last]}
+    return sorted(x for x in crossed if box[0] + 1 < x < box[2] - 1)
+
+
+def _between(edges: Sequence[float], at: float) -> int | None:
+    """Return the index of the field between two edges that holds a value, None outside of them."""
+    if not edges[0] <= at <= edges[-1]:
+        return None
+    return max(bisect_left(edges, at) - 1, 0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from extract.chat.client import ChatClient
 from extract.chat.model import CallRecord
 from extract.extractive import ExtractiveExtractor
 from extract.llm import LlmExtractor
@@ -40,17 +41,22 @@ Writing = Callable[..., Services]
 
 
 @pytest.fixture
-def writing(services: Services, server: FaultServer, tmp_path: Path) -> Writing:
+def writing(services: Services, server: FaultServer, tmp_path: Path) -> Iterator[Writing]:
     """Return the services with a language model; the records of its calls are appended to ``calls``."""
+    made: list[ChatClient] = []
 
     def make(calls: list[CallRecord] | None = None, **knobs: object) -> Services:
         told = {"base_url": server.url, "model": "m", "tries": 2, "longest_wait_s": 0.01, **knobs}
         settings = Settings.model_validate({"strata_home": tmp_path, "llm": told})
         note = None if calls is None else calls.append
         chat = make_chat(settings, on_call=note)
+        assert chat is not None
+        made.append(chat)
         return replace(services, settings=settings, extractor=make_extractor(settings, chat, note), chat=chat)
 
-    return make
+    yield make
+    for chat in made:
+        chat.close()
 
 
 def record(services: Services, identity: str) -> DocumentRecord:

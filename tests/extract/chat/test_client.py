@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from extract.chat.capabilities import CapabilityMemory
 from extract.chat.client import ChatClient
+from extract.chat.errand import Errand, running
 from extract.chat.limiter import PacedLimiter
 from extract.chat.model import CallRecord, ChatMessage, ChatRequest, Rung
 from extract.chat.pace import LocalPaces, Rates
 from extract.errors import (
+    CallAbandoned,
     ContentFiltered,
     ContextTooLong,
     ModelMisconfigured,
@@ -214,3 +218,52 @@ def test_every_call_is_recorded_failures_included(server: FaultServer) -> None:
     ChatClient(settings, on_call=records.append, sleep=Waits()).ask(REQUEST)
     assert [record.outcome for record in records] == ["refused", "llm_rate_limited", "refused", "cut"]
     assert records[-1].usage.completion_tokens == 50
+
+
+def test_an_endpoint_that_chokes_on_a_schema_without_a_word_is_asked_without_one(
+    server: FaultServer, tmp_path: Path
+) -> None:
+    choking = Fault(500, {"message": "Internal Server Error"})
+    server.script = [choking] * 3
+    settings = LlmKnobs(base_url=server.url, model="m")
+    asking = ChatClient(settings, CapabilityMemory(tmp_path), sleep=Waits())
+    assert asking.ask(REQUEST).rung is Rung.OBJECT_SCHEMA
+    assert asking.ask(REQUEST).rung is Rung.OBJECT_SCHEMA
+    # It was only a guess: another process begins with the schema again.
+    again = ChatClient(settings, CapabilityMemory(tmp_path), sleep=Waits())
+    assert again.ask(REQUEST).rung is Rung.SCHEMA
+    server.script = [choking] * 3
+    assert again.ask(REQUEST).rung is Rung.SCHEMA  # it has answered before: an outage
+
+
+def test_a_refusal_inside_an_answer_of_200_is_what_it_says(server: FaultServer) -> None:
+    body = {"error": {"code": 429, "message": "Rate limit reached"}}
+    server.script = [Fault(raw=json.dumps(body).encode())]
+    waits = Waits()
+    assert client(server, waits).ask(REQUEST).complete
+    assert len(waits.seconds) == 1
+    server.script = [Fault(raw=b'{"error": {"code": "context_length_exceeded", "message": "too long"}}')]
+    with pytest.raises(ContextTooLong):
+        client(server).ask(REQUEST)
+
+
+def test_a_limit_that_speaks_of_billing_but_ends_soon_is_a_limit(server: FaultServer) -> None:
+    words = "You exceeded your current quota, please check your plan and billing details."
+    server.script = [Fault(429, {"message": words}, {"retry-after": "2"})]
+    waits = Waits()
+    assert client(server, waits).ask(REQUEST).complete
+    assert waits.seconds == [2.0]
+
+
+def test_work_that_nobody_waits_for_any_more_asks_nothing(server: FaultServer) -> None:
+    over: list[bool] = []
+    with running(Errand(over=lambda: bool(over))):
+        server.script = [Fault(503, {"message": "overloaded"})]
+
+        def stop_while_waiting(_: float) -> None:
+            over.append(True)
+
+        settings = LlmKnobs(base_url=server.url, model="m")
+        with pytest.raises(CallAbandoned):
+            ChatClient(settings, sleep=stop_while_waiting).ask(REQUEST)
+    assert len(server.calls) == 1

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from extract.alignment import Aligner
+from tests.extract.samples import cues, prose
+
+SOURCE = prose(
+    ("paragraph", "The board moved the launch of Atlas from June 30 to July 14, 2026."),
+    ("paragraph", "Maria Lopez owns the migration; it is due on Friday."),
+    ("list_item", "Yes"),
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "line", "exact"),
+    [
+        ("moved the launch of Atlas from June 30", 1, True),
+        ("moved  the launch\nof Atlas", 1, True),
+        ("“moved the launch of Atlas”", 1, True),
+        ("- Maria Lopez owns the migration", 2, True),
+        ("the board has moved the launch of Atlas from June 30 to July 14", 1, False),
+        ("Maria Lopez owns the migration … it is due on Friday", 2, False),
+        ("Yes", 3, True),
+    ],
+)
+def test_a_quote_is_found_in_spite_of_slips(quote: str, line: int, exact: bool) -> None:
+    found = Aligner(SOURCE).find(quote)
+    assert found is not None
+    assert [anchor.line_start for anchor in found.anchors] == [line]  # type: ignore[union-attr]
+    assert found.exact is exact
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "",
+        "the",
+        "and it",
+        "The board moved the launch of Atlas from June 30 to July 15, 2026.",  # another day
+        "The committee postponed the start of Hermes until the autumn of 2027.",
+        "Maria owns nothing",
+    ],
+)
+def test_what_the_source_does_not_say_is_not_found(quote: str) -> None:
+    assert Aligner(SOURCE).find(quote) is None
+
+
+def test_a_speakers_name_before_the_words_is_passed_over() -> None:
+    talk = cues(("Alice Meyer", "We move the deadline to July 14."), ("王芳", "客户门户四月上线。"))
+    for quote, speaker in (
+        ("Alice Meyer: We move the deadline", "Alice Meyer"),
+        ("王芳：客户门户四月上线", "王芳"),
+    ):
+        found = Aligner(talk).find(quote)
+        assert found is not None
+        assert [anchor.speaker for anchor in found.anchors] == [speaker]  # type: ignore[union-attr]
+    assert Aligner(talk).find("Bob: nothing of this kind was said") is None
+
+
+def test_the_quote_kept_is_the_sources_own() -> None:
+    source = prose(("paragraph", "The  “Atlas”\nlaunch – moved to\u00a0July 14."))
+    found = Aligner(source).find('the "Atlas" launch - moved'.replace("the", "The"))
+    assert found is not None
+    assert found.quote == "The  “Atlas”\nlaunch – moved"
+    assert found.exact
