@@ -25,6 +25,7 @@ class LlmKnobs(Frozen):
         tries: calls for one request before the stage waits, repairs not counted.
         longest_wait_s: a longer Retry-After is left to the queue.
         requests_per_minute, tokens_per_minute: limits of the key; 0 means none.
+        price_in, price_out: what a million tokens cost, in any currency; 0 counts tokens only.
         fallback: what becomes of a stretch no valid answer comes for: "extractive" gives it model-free facts,
             so that nothing is lost; "fail" leaves it out with a warning, and fails a document of only such.
     """
@@ -40,6 +41,8 @@ class LlmKnobs(Frozen):
     longest_wait_s: float = Field(default=30.0, ge=0)
     requests_per_minute: int = Field(default=0, ge=0)
     tokens_per_minute: int = Field(default=0, ge=0)
+    price_in: float = Field(default=0.0, ge=0)
+    price_out: float = Field(default=0.0, ge=0)
     fallback: Literal["extractive", "fail"] = "extractive"
 
     @property

@@ -66,13 +66,13 @@ def gather(
     order = sorted(range(len(episodes.ids)), key=lambda at: (-coarse[at], episodes.ids[at]))
     expanded = tuple(episodes.ids[at] for at in order[: max(knobs.expand, 2 * top_k)])
     limit = len(seen) + len(expanded) * knobs.facts_per_episode
-    lanes = _facts(trips, probe, tuple(seen), expanded, limit)
-    facts = fact_pool(lanes[0], lanes[1], lanes[2], lanes[3], known=first)
+    lanes, fresh = _facts(trips, probe, tuple(seen), expanded, limit, knobs.fresh_depth)
+    facts = fact_pool(lanes[0], lanes[1], lanes[2], lanes[3], known=(*first, *fresh))
     return Candidates(
         episodes=episodes,
         facts=facts,
         scores=scorer.score(asked, episodes, facts),
-        bodies={hit.id: hit for lane in (*first, *lanes) for hit in lane if hit.body is not None},
+        bodies={hit.id: hit for lane in (*first, *fresh) for hit in lane},
         ranks=(_ranks(dense), _ranks(sparse)),
     )
 
@@ -81,15 +81,12 @@ def _ranks(lane: Sequence[Scored]) -> dict[str, int]:
     return {hit.id: at for at, hit in enumerate(lane, 1)}
 
 
-def _both(probe: Probe, limit: int, dense: Carry, sparse: Carry, *, context: bool = False) -> list[Lane]:
-    """The dense and the sparse lane; only the latter without a vector, and it carries what both would."""
+def _both(probe: Probe, limit: int, carry: Carry, *, context: bool = False) -> list[Lane]:
+    """The dense and the sparse lane; only the latter without a vector."""
+    sparse = Lane(limit, sparse=probe.sparse, context=context, carry=carry)
     if probe.dense is None:
-        carry = Carry.BOTH if Carry.BOTH in (dense, sparse) else sparse
-        return [Lane(limit, sparse=probe.sparse, context=context, carry=carry)]
-    return [
-        Lane(limit, dense=probe.dense, context=context, carry=dense),
-        Lane(limit, sparse=probe.sparse, context=context, carry=sparse),
-    ]
+        return [sparse]
+    return [Lane(limit, dense=probe.dense, context=context, carry=carry), sparse]
 
 
 def _padded(probe: Probe, lanes: list[list[Scored]]) -> list[list[Scored]]:
@@ -100,16 +97,15 @@ def _padded(probe: Probe, lanes: list[list[Scored]]) -> list[list[Scored]]:
 
 
 def _first_facts(trips: Trips, probe: Probe, depth: int) -> list[list[Scored]]:
-    # Facts without a vector are found by words alone, so their bodies come along here.
-    own = _both(probe, depth, Carry.TRAITS, Carry.BOTH)
-    around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.TRAITS)
+    own = _both(probe, depth, Carry.BOTH)
+    around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
     found = trips.search(Collection.FACTS, [*own, around])
     return [*_padded(probe, found[:-1]), found[-1]]
 
 
 def _episodes(trips: Trips, probe: Probe, depth: int, parents: tuple[str, ...]) -> EpisodePool:
-    best = _both(probe, depth, Carry.NOTHING, Carry.NOTHING)
-    lanes = _both(probe, 2 * depth + len(parents), Carry.TRAITS, Carry.TRAITS)
+    best = _both(probe, depth, Carry.NOTHING)
+    lanes = _both(probe, 2 * depth + len(parents), Carry.TRAITS)
     # A lane that scores needs a candidate list that holds the parents too, found by words or by vector alike.
     held = [lane._replace(limit=max(1, len(parents)), ids=parents) for lane in best]
     found = trips.search(Collection.EPISODES, [lane._replace(among=(*best, *held)) for lane in lanes])
@@ -117,11 +113,22 @@ def _episodes(trips: Trips, probe: Probe, depth: int, parents: tuple[str, ...]) 
 
 
 def _facts(
-    trips: Trips, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], limit: int
-) -> list[list[Scored]]:
+    trips: Trips, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], limit: int, depth: int
+) -> tuple[list[list[Scored]], list[list[Scored]]]:
+    """Every signal of the facts seen and of those expanded; and the best of the latter with their items.
+
+    A fact that leads by none of its signals among the expanded ones is not worth reading.
+    """
     if not limit:
-        return [[], [], [], []]
-    own = _both(probe, limit, Carry.BOTH, Carry.TRAITS)
-    around = _both(probe, limit, Carry.NOTHING, Carry.NOTHING, context=True)
-    lanes = [lane._replace(ids=ids, parents=parents) for lane in (*own, *around)]
-    return _padded(probe, trips.search(Collection.FACTS, lanes))
+        return [[], [], [], []], []
+    every = [*_both(probe, limit, Carry.NOTHING), *_both(probe, limit, Carry.NOTHING, context=True)]
+    fresh = [
+        *_both(probe, depth, Carry.BOTH),
+        Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH),
+    ]
+    lanes = [
+        *(lane._replace(ids=ids, parents=parents) for lane in every),
+        *(lane._replace(parents=parents, without=ids) for lane in fresh),
+    ]
+    found = trips.search(Collection.FACTS, lanes)
+    return _padded(probe, found[: len(every)]), found[len(every) :]

@@ -30,6 +30,7 @@ class MragKnobs(Frozen):
         batch: episodes expanded per round.
         expand: episodes of which all facts are scored, or twice ``top_k`` if that is more.
         facts_per_episode: facts scored per expanded episode.
+        fresh_depth: facts read per lane of those that only their episode brought up.
         patience: rounds with facts but without a change before the loop stops.
     """
 
@@ -42,6 +43,7 @@ class MragKnobs(Frozen):
     batch: int = Field(default=8, ge=1, le=100)
     expand: int = Field(default=24, ge=1, le=1000)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
+    fresh_depth: int = Field(default=60, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
 
 
@@ -76,6 +78,7 @@ class EmbedKnobs(Frozen):
         batch_texts, batch_tokens: most texts and most estimated tokens per request.
         text_tokens: longer texts are read in parts and averaged.
         timeout_s, retries: per request; a retry waits as long as the service asks for.
+        price_in: what a million tokens cost at the service, in any currency.
     """
 
     threads: int = Field(default=1, ge=1, le=64)
@@ -93,3 +96,4 @@ class EmbedKnobs(Frozen):
     text_tokens: int = Field(default=8000, ge=16)
     timeout_s: float = Field(default=30.0, gt=0)
     retries: int = Field(default=4, ge=0, le=20)
+    price_in: float = Field(default=0.0, ge=0)

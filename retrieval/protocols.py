@@ -74,6 +74,7 @@ class Lane(NamedTuple):
         dense, sparse: what items are compared with.
         parents: only facts of these episodes.
         ids: only these items. Where ``parents`` is given too, an item passes by either.
+        without: none of these items.
         among: only what these lanes return; their own ``among`` and ``carry`` do not count.
         context: compare with a fact's surroundings instead of the fact itself.
         carry: what is returned besides id and score.
@@ -84,6 +85,7 @@ class Lane(NamedTuple):
     sparse: SparseVector | None = None
     parents: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
+    without: tuple[str, ...] | None = None
     among: tuple[Lane, ...] = ()
     context: bool = False
     carry: Carry = Carry.ITEM

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from qdrant_client import models
 
@@ -25,10 +26,11 @@ def bound_filter(
     document_id: str | None = None,
     parents: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
+    without: Sequence[str] | None = None,
 ) -> models.Filter:
     """Return the filter of one call: this tenant's items, narrowed by everything else that is given.
 
-    Where both ``parents`` and ``ids`` are given, an item passes by either.
+    Where both ``parents`` and ``ids`` are given, an item passes by either; none of ``without`` does.
 
     Raises:
         InvalidQuery: a field, operator or value that does not exist or does not fit.
@@ -44,7 +46,23 @@ def bound_filter(
     if ids is not None:
         narrowed.append(models.HasIdCondition(has_id=list(ids)))
     must.extend([models.Filter(should=narrowed)] if len(narrowed) > 1 else narrowed)
-    return models.Filter(must=must)
+    left_out: list[models.Condition] | None = None
+    if without:
+        left_out = [models.HasIdCondition(has_id=list(without))]
+    return models.Filter(must=must, must_not=left_out)
+
+
+def filter_json(
+    tenant: str,
+    where: FilterExpr | None = None,
+    *,
+    parents: tuple[str, ...] | None = None,
+    ids: tuple[str, ...] | None = None,
+    without: tuple[str, ...] | None = None,
+) -> dict[str, Any]:
+    """Return ``bound_filter`` as JSON."""
+    found = bound_filter(tenant, where, parents=parents, ids=ids, without=without)
+    return found.model_dump(mode="json", exclude_none=True)
 
 
 def keyword(field: str, value: str) -> models.FieldCondition:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -83,35 +83,33 @@ def read_vectors(found: Any) -> StoredVectors:  # noqa: ANN401  one of many shap
 
 
 class Narrow(Protocol):
-    """Builds the filter of a lane: the bound tenant and conditions, narrowed further."""
+    """Builds the filter of a lane as JSON: the bound tenant and conditions, narrowed further."""
 
-    def __call__(self, *, parents: Sequence[str] | None, ids: Sequence[str] | None) -> models.Filter:
+    def __call__(
+        self,
+        *,
+        parents: tuple[str, ...] | None,
+        ids: tuple[str, ...] | None,
+        without: tuple[str, ...] | None,
+    ) -> Payload:
         """Return the filter."""
 
 
-def lane_request(lane: Lane, narrow: Narrow, corpus: models.Filter) -> models.QueryRequest:
-    """Return the request for one ranked list.
+def lane_request(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
+    """Return the request for one ranked list, as JSON.
 
     Args:
         lane: what is asked.
         narrow: builds its filter.
-        corpus: the points whose words say how rare a term is. Not all points: another tenant's words would
-            shape the scores, and show in them.
+        corpus: the filter of the points whose words say how rare a term is. Not all points: another
+            tenant's words would shape the scores, and show in them.
 
     Raises:
         ValueError: the lane has neither a dense nor a sparse vector.
     """
-    query, using = _asked(lane)
-    prefetch = [_prefetch(inner, narrow, corpus) for inner in lane.among if _is_asked(inner)]
-    return models.QueryRequest(
-        query=query,
-        using=using,
-        prefetch=prefetch or None,
-        filter=narrow(parents=lane.parents, ids=lane.ids),
-        limit=lane.limit,
-        params=_params(lane, corpus),
-        with_payload=_CARRIED[lane.carry],
-    )
+    prefetch = [_asked(inner, narrow, corpus) for inner in lane.among if _is_asked(inner)]
+    request = {**_asked(lane, narrow, corpus), "with_payload": _CARRIED[lane.carry]}
+    return {**request, "prefetch": prefetch} if prefetch else request
 
 
 _CARRIED: dict[Carry, list[str] | bool] = {
@@ -127,27 +125,13 @@ def _is_asked(lane: Lane) -> bool:
     return lane.sparse is None or bool(lane.sparse.indices)
 
 
-def _asked(lane: Lane) -> tuple[Any, str]:
+def _asked(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
+    which = narrow(parents=lane.parents, ids=lane.ids, without=lane.without)
+    asked: Payload = {"filter": which, "limit": lane.limit}
     if lane.dense is not None:
-        return _plain(lane.dense), CONTEXT_DENSE if lane.context else DENSE
+        return {**asked, "query": _plain(lane.dense), "using": CONTEXT_DENSE if lane.context else DENSE}
     if lane.sparse is not None:
-        terms = models.SparseVector(indices=list(lane.sparse.indices), values=list(lane.sparse.values))
-        return terms, CONTEXT_SPARSE if lane.context else SPARSE
+        terms = {"indices": lane.sparse.indices, "values": lane.sparse.values}
+        using = CONTEXT_SPARSE if lane.context else SPARSE
+        return {**asked, "query": terms, "using": using, "params": {"idf": {"corpus": corpus}}}
     raise ValueError("a lane needs a dense or a sparse vector")
-
-
-def _prefetch(lane: Lane, narrow: Narrow, corpus: models.Filter) -> models.Prefetch:
-    query, using = _asked(lane)
-    return models.Prefetch(
-        query=query,
-        using=using,
-        filter=narrow(parents=lane.parents, ids=lane.ids),
-        limit=lane.limit,
-        params=_params(lane, corpus),
-    )
-
-
-def _params(lane: Lane, corpus: models.Filter) -> models.SearchParams | None:
-    if lane.dense is not None:
-        return None
-    return models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))

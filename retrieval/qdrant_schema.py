@@ -20,7 +20,7 @@ CONTEXT_DENSE = "context"
 CONTEXT_SPARSE = "context_terms"
 
 # Changes when points written before lack something that searches need.
-_LAYOUT = "4"
+_LAYOUT = "5"
 
 _KEYWORDS = (
     "user_id", "group_id", "session_id", "document_id", "language", "participants", "topics", "source_name",

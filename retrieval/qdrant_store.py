@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from qdrant_client import QdrantClient, models
 
@@ -13,10 +13,11 @@ from retrieval.filters import AsOf, FilterExpr
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Collection, Lane, Scored, SparseVector, StoredVectors, Surroundings, Vector
 from retrieval.qdrant_connection import store_errors
-from retrieval.qdrant_filter import bound_filter
+from retrieval.qdrant_filter import bound_filter, filter_json
 from retrieval.qdrant_payload import episode_payload, fact_payload, instant, read_carried, read_item
 from retrieval.qdrant_points import StorePoint, batches, lane_request, read_vectors
 from retrieval.qdrant_schema import alias_targets, create_missing, point_aliases, real_name, retired_names
+from retrieval.qdrant_wire import wire_of
 from retrieval.surroundings import alone
 
 _PAGE = 1000
@@ -36,6 +37,7 @@ class QdrantStore:
 
     def __init__(self, client: QdrantClient, fingerprint: str, dimension: int) -> None:
         self._client = client
+        self._wire = wire_of(client)
         self._dimension = dimension
         self.fingerprint = fingerprint
         self._names = {kind: real_name(kind, fingerprint, dimension) for kind in Collection}
@@ -104,20 +106,15 @@ class QdrantStore:
         """
         # A question without a single word matches nothing; servers refuse it.
         asked = [at for at, lane in enumerate(lanes) if lane.sparse is None or lane.sparse.indices]
-        requests = [
-            lane_request(lanes[at], partial(bound_filter, tenant, where), bound_filter(tenant))
-            for at in asked
-        ]
+        narrow = cache(partial(filter_json, tenant, where))
+        requests = [lane_request(lanes[at], narrow, filter_json(tenant)) for at in asked]
         found: list[list[Scored]] = [[] for _ in lanes]
         if not requests:
             return found
         with store_errors():
-            answers = self._client.query_batch_points(self._names[collection], requests)
+            answers = self._wire.query(self._names[collection], requests)
         for at, answer in zip(asked, answers, strict=True):
-            hits = (
-                Scored(str(point.id), point.score, collection, *read_carried(point.payload or {}))
-                for point in answer.points
-            )
+            hits = [Scored(id_, score, collection, *read_carried(payload)) for id_, score, payload in answer]
             found[at] = sorted(hits, key=lambda hit: (-hit.score, hit.id))
         return found
 

@@ -99,6 +99,7 @@ class _Index:
         narrowed = self.narrowed(lane)
         if narrowed is not None:
             kept &= narrowed
+        kept[[self.row[id_] for id_ in lane.without or () if id_ in self.row]] = False
         if lane.among:
             pool = np.zeros(len(self.ids), dtype=bool)
             for inner in lane.among:

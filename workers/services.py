@@ -18,11 +18,13 @@ from extract.chat.model import ChatModel
 from extract.protocols import Extractor
 from ingest.errors import TransientError
 from retrieval.protocols import Embedder, VectorStore
+from workers.bookkeeping import bookkeeper
 from workers.ledger.leases import LeaseRules
 from workers.ledger.ledger import Ledger
 from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
+from workers.usage import Prices, UsageFilter
 from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor
 
 if TYPE_CHECKING:
@@ -97,7 +99,10 @@ class Services:
 
     def overview(self, tenant: str) -> dict[str, Any]:
         """Return the numbers of a tenant."""
-        return self.ledger.listing.overview(tenant).model_dump(mode="json")
+        usages = self.ledger.usages
+        spent = {"today": usages.of_today(tenant), "total": usages.of_days(UsageFilter(tenant=tenant))}
+        numbers = self.ledger.listing.overview(tenant).model_dump(mode="json")
+        return {**numbers, "usage": {name: one.model_dump() for name, one in spent.items()}}
 
 
 def build_services(settings: Settings) -> Services:
@@ -113,10 +118,12 @@ def build_services(settings: Settings) -> Services:
     from retrieval.search import Searcher
 
     ledger = open_ledger(settings)
-    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache)
+    entering = bookkeeper(ledger.usages, Prices(settings.embed.price_in))
+    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache, entering)
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
-    chat = make_chat(settings)
+    on_call = bookkeeper(ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
+    chat = make_chat(settings, on_call=on_call)
     return Services(
         settings=settings,
         ledger=ledger,
@@ -124,7 +131,7 @@ def build_services(settings: Settings) -> Services:
         artifacts=settings.artifacts,
         store=store,
         embedder=embedder,
-        extractor=make_extractor(settings, chat),
+        extractor=make_extractor(settings, chat, on_call),
         searcher=Searcher(store, embedder, settings.mrag),
         parse=parse_file,
         split=split_segments,
@@ -156,7 +163,7 @@ def open_ledger(settings: Settings) -> Ledger:
         max_attempts=settings.worker_max_attempts,
         max_deaths=settings.worker_max_deaths,
     )
-    return Ledger(settings.ledger_url, rules)
+    return Ledger(settings.ledger_url, rules, conversation=settings.conversation)
 
 
 def open_blobs(settings: Settings) -> Blobs:

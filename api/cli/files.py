@@ -78,10 +78,23 @@ def wait_for(client: Client, batch_id: str, timeout_s: float | None) -> dict[str
     return state
 
 
+def usage_line(spent: dict[str, Any]) -> str:
+    """Return what models cost in one line; empty when none was asked."""
+    if not spent["calls"] and not spent["cached"]:
+        return ""
+    words = [f"{spent['calls']} model calls ({spent['cached']} more cached, {spent['failed']} failed)"]
+    words.append(f"{spent['prompt_tokens']:,} tokens in, {spent['completion_tokens']:,} out")
+    if spent["price"]:
+        words.append(f"price {spent['price']:g}")
+    return ", ".join(words)
+
+
 def show_batch(state: dict[str, Any]) -> None:
     """Print a batch for people: counts, and every file that failed with what to do."""
     counts = Counter(state["counts"])
     out.print(f"{state['total']} documents: " + ", ".join(f"{n} {name}" for name, n in counts.items() if n))
+    if cost := usage_line(state["usage"]):
+        out.print(cost, markup=False)
     doubled = [row["filename"] for row in state["documents"] if row.get("duplicate_of")]
     if doubled:
         more = f" and {len(doubled) - 3} more" if len(doubled) > 3 else ""
@@ -142,6 +155,17 @@ def ingest(
         sys.exit(Exit.SOME_FAILED)
 
 
+def show_values(state: dict[str, Any]) -> None:
+    """Print a document, or the numbers of the server, for people."""
+    for key, value in state.items():
+        if key != "usage":
+            out.print(f"{key}: {value}", markup=False)
+    spent = state.get("usage") or {}
+    for name, one in spent.items() if "calls" not in spent else [("in all", spent)]:
+        if cost := usage_line(one):
+            out.print(f"models, {name}: {cost}", markup=False)
+
+
 def find_by_id(client: Client, ident: str) -> dict[str, Any]:
     """Return the document, or else the batch, with this id."""
     try:
@@ -166,5 +190,4 @@ def status(context: Context, ident: str | None, as_json: bool) -> None:
     elif "batch_id" in state:
         show_batch(state)
     else:
-        for key, value in state.items():
-            out.print(f"{key}: {value}", markup=False)
+        show_values(state)

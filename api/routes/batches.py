@@ -9,13 +9,15 @@ from apiflask import APIBlueprint
 from api.auth import Principal, Scope, require
 from api.routes.current import services
 from api.schemas.documents import BatchQuery, BatchResponse
+from api.schemas.usage import usage_out
 from workers.errors import NotFound
 from workers.model import ENDED, BatchFile, BatchStatus, State
+from workers.usage import Spent
 
 blueprint = APIBlueprint("batches", __name__, url_prefix="/api/v1/batches")
 
 
-def _row(file: BatchFile) -> dict[str, Any]:
+def _row(file: BatchFile, spent: Spent) -> dict[str, Any]:
     document = file.document
     error = file.error or (document.error if document and document.state == State.FAILED else None)
     state = document.state if document else ("refused" if file.error else "deleted")
@@ -31,6 +33,8 @@ def _row(file: BatchFile) -> dict[str, Any]:
         "facts": document.counts.facts if document else 0,
         "parent_id": document.parent_id if document else None,
         "duplicate_of": file.duplicate_of,
+        "tokens": spent.tokens,
+        "price": round(spent.price, 6),
         "warnings": [warning.model_dump() for warning in document.warnings] if document else [],
         "error": error.model_dump() if error else None,
     }
@@ -49,7 +53,9 @@ def _refuse_strangers(caller: Principal, status: BatchStatus) -> None:
 
 
 def batch_out(status: BatchStatus) -> BatchResponse:
-    """Return the public form of a batch."""
+    """Return the public form of a batch, with what it cost."""
+    usages = services().ledger.usages
+    spent = usages.of_documents(file.document_id for file in status.files if file.document_id)
     finished = sum(1 for file in status.files if file.document is None or file.document.state in ENDED)
     return BatchResponse(
         batch_id=status.id,
@@ -59,7 +65,8 @@ def batch_out(status: BatchStatus) -> BatchResponse:
         waiting=status.waiting,
         running=status.running,
         counts=status.counts,
-        documents=[_row(file) for file in status.files],
+        usage=usage_out(usages.of_batch(status.id)),
+        documents=[_row(file, spent.get(file.document_id or "", Spent())) for file in status.files],
     )
 
 

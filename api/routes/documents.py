@@ -21,6 +21,7 @@ from api.schemas.documents import (
     DocumentPage,
     UploadResponse,
 )
+from api.schemas.usage import usage_out
 from api.uploads import Intake, incoming, take
 from ingest.model import Owner
 from workers.errors import NotFound
@@ -113,6 +114,7 @@ def document_out(record: DocumentRecord) -> DocumentOut:
     error = record.error
     return DocumentOut(
         id=record.id,
+        kind=record.kind,
         name=record.name,
         media_type=record.media_type,
         size_bytes=record.size_bytes,
@@ -176,8 +178,10 @@ def visible(document_id: str, scope: Scope = Scope.READ) -> DocumentRecord:
 @blueprint.output(DocumentOut)
 @blueprint.doc(summary="Show a document", security="bearer", responses=[401, 404])
 def show(document_id: str) -> DocumentOut:
-    """Show how far a document is and what came of it."""
-    return document_out(visible(document_id))
+    """Show how far a document is, what came of it and what it cost."""
+    shown = document_out(visible(document_id))
+    shown.usage = usage_out(services().ledger.usages.of_document(document_id))
+    return shown
 
 
 @blueprint.post("/<document_id>/retry")

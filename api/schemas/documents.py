@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.schemas.usage import UsageOut
 from workers.model import State
 
 
@@ -33,6 +34,7 @@ class DocumentOut(BaseModel):
     """The whole life of a document in one view."""
 
     id: str
+    kind: str = Field(description="'file' or 'conversation'")
     name: str
     media_type: str
     size_bytes: int
@@ -55,6 +57,7 @@ class DocumentOut(BaseModel):
     received_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    usage: UsageOut | None = Field(default=None, description="what models cost; not told in lists")
 
 
 class PageQuery(BaseModel):
@@ -108,6 +111,7 @@ class BatchResponse(BaseModel):
     waiting: int
     running: int
     counts: dict[str, int]
+    usage: UsageOut
     documents: list[dict[str, Any]]
 
 

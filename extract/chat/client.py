@@ -118,7 +118,7 @@ class ChatClient:
         usage, outcome = Usage(), "refused"
         try:
             reply = self._send(request, capabilities, untried)
-            usage, outcome = reply.usage, "ok" if reply.complete else "cut"
+            usage, outcome = _used(request, reply), "ok" if reply.complete else "cut"
             return reply
         except StrataError as error:
             outcome = error.code
@@ -181,6 +181,18 @@ class _Disliked(Exception):
         super().__init__(remaining)
 
 
+def _asked(request: ChatRequest) -> int:
+    return sum(estimate_tokens(message.content) for message in request.messages)
+
+
 def _size(request: ChatRequest) -> int:
-    asked = sum(estimate_tokens(message.content) for message in request.messages)
-    return asked + request.max_output_tokens
+    """Return what a provider counts against a limit when a request comes in: the longest answer included."""
+    return _asked(request) + request.max_output_tokens
+
+
+def _used(request: ChatRequest, reply: ChatReply) -> Usage:
+    """Return the tokens of a call; a budget must hold at an endpoint that does not tell them, too."""
+    if reply.usage.prompt_tokens or reply.usage.completion_tokens:
+        return reply.usage
+    said = estimate_tokens(reply.text)
+    return Usage(prompt_tokens=_asked(request), completion_tokens=said, estimated=True)

@@ -47,11 +47,17 @@ class Rung(IntEnum):
 
 
 class Usage(Frozen):
-    """Tokens of one call as the endpoint counts them; 0 where it does not tell."""
+    """Tokens of one call as the endpoint counts them; 0 where it does not tell.
+
+    Attributes:
+        cached_tokens: those of the prompt which the endpoint still knew.
+        estimated: the endpoint did not tell; they were counted here.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    estimated: bool = False
 
 
 class ChatReply(Frozen):
@@ -74,7 +80,7 @@ class CallRecord(NamedTuple):
 
     Attributes:
         model: its name.
-        usage: tokens, 0 where none were told.
+        usage: tokens; none where nothing came back.
         seconds: how long it took.
         outcome: "ok", "cut", "cached" (nothing was sent), "refused" (a part of the request was not
             understood), or the code of the error.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import qdrant_edge as edge
@@ -129,6 +130,12 @@ def _key_of(value: Any, where: str) -> str:  # noqa: ANN401  any JSON
         return str(fields.need("key"))
 
 
+@lru_cache(maxsize=16)
+def _has_id(ids: tuple[edge.PointId, ...]) -> edge.ConditionType:
+    # The lanes of one search name the same hundreds of ids, and reading an id costs more than finding it.
+    return edge.HasIdCondition(set(ids))
+
+
 def _nested(fields: Fields) -> edge.ConditionType:
     with Fields(fields.take("nested"), f"{fields.where}.nested") as inner:
         return edge.NestedCondition(inner.need("key"), read_filter(inner.need("filter"), inner.where))
@@ -138,7 +145,7 @@ _CONDITIONS: dict[str, Callable[[Fields], edge.ConditionType]] = {
     "key": _field,
     "is_empty": lambda fields: edge.IsEmptyCondition(_key_of(fields.take("is_empty"), fields.where)),
     "is_null": lambda fields: edge.IsNullCondition(_key_of(fields.take("is_null"), fields.where)),
-    "has_id": lambda fields: edge.HasIdCondition(set(read_ids(fields.array("has_id"), fields.where))),
+    "has_id": lambda fields: _has_id(tuple(read_ids(fields.array("has_id"), fields.where))),
     "has_vector": lambda fields: edge.HasVectorCondition(fields.take("has_vector")),
     "nested": _nested,
 }

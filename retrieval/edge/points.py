@@ -77,7 +77,7 @@ def read_vector(value: Any, where: str) -> edge.NamedVector:  # noqa: ANN401  an
 def write_record(record: edge.Record) -> dict[str, Any]:
     """Return a record as JSON."""
     return {
-        "id": write_id(record.id),
+        "id": record.id,
         "payload": record.payload,
         "vector": _write_vectors(record.vector),
         "order_value": record.order_value,
@@ -85,15 +85,19 @@ def write_record(record: edge.Record) -> dict[str, Any]:
 
 
 def write_scored(point: edge.ScoredPoint) -> dict[str, Any]:
-    """Return a scored point as JSON."""
-    return {
-        "id": write_id(point.id),
-        "version": point.version,
-        "score": point.score,
-        "payload": point.payload,
-        "vector": _write_vectors(point.vector),
-        "order_value": point.order_value,
-    }
+    """Return a scored point as JSON; like a server's, it lacks what was not asked for.
+
+    This runs for every hit, so it takes no step it can leave out. The id stays a UUID: the encoder writes it
+    faster than Python does.
+    """
+    found: dict[str, Any] = {"id": point.id, "version": point.version, "score": point.score}
+    if (payload := point.payload) is not None:
+        found["payload"] = payload
+    if (vector := point.vector) is not None:
+        found["vector"] = _write_vectors(vector)
+    if (order := point.order_value) is not None:
+        found["order_value"] = order
+    return found
 
 
 def write_id(value: edge.PointId | None) -> int | str | None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from extract.chat.errand import current
+from extract.chat.model import CallRecord, Usage
+from extract.scripts import estimate_tokens
+from ingest.errors import StrataError
 from retrieval.errors import EmbedderRefused, EmbedderUnavailable, FingerprintMismatch
 from retrieval.knobs import EmbedKnobs
 from retrieval.protocols import Vector
@@ -29,15 +34,17 @@ class OpenAIEmbedder:
 
     Args:
         knobs: model, dimension and address; ``model`` and ``dimension`` have to be set.
+        on_call: told of every request, failed ones included.
 
     Raises:
         EmbedderRefused: model or dimension is missing.
     """
 
-    def __init__(self, knobs: EmbedKnobs) -> None:
+    def __init__(self, knobs: EmbedKnobs, on_call: Callable[[CallRecord], None] | None = None) -> None:
         if not knobs.model or not knobs.dimension:
             raise EmbedderRefused("EMBED_MODEL and EMBED_DIMENSION have to be set for EMBEDDER=openai.")
         self._knobs = knobs
+        self._on_call = on_call or (lambda record: None)
         self._lock = Lock()
         self._client: OpenAI | None = None
 
@@ -73,7 +80,7 @@ class OpenAIEmbedder:
         room = max(64, self._knobs.text_tokens * _BYTES_PER_TOKEN - len(instruction.encode()))
         parts = [(at, part) for at, text in enumerate(texts) for part in _parts(text, room)]
         for batch in self._batches(parts):
-            vectors = self._ask([instruction + part for _, part in batch])
+            vectors = self._recorded([instruction + part for _, part in batch])
             for (at, part), vector in zip(batch, vectors, strict=True):
                 total[at] += len(part) * vector
         return _unit(total)
@@ -92,7 +99,21 @@ class OpenAIEmbedder:
         if batch:
             yield batch
 
-    def _ask(self, texts: list[str]) -> Vector:
+    def _recorded(self, texts: list[str]) -> Vector:
+        started = time.monotonic()
+        usage, outcome = Usage(), "failed"
+        try:
+            vectors, usage = self._ask(texts)
+            outcome = "ok"
+            return vectors
+        except StrataError as error:
+            outcome = error.code
+            raise
+        finally:
+            seconds = time.monotonic() - started
+            self._on_call(CallRecord(self._knobs.model, usage, seconds, outcome, 1, current()))
+
+    def _ask(self, texts: list[str]) -> tuple[Vector, Usage]:
         from openai import APIConnectionError, APIError, omit
 
         try:
@@ -114,7 +135,7 @@ class OpenAIEmbedder:
                 f"{self._knobs.model} gives vectors of {wrong.pop()} numbers, not of {self.dimension}.",
                 next_step="Set EMBED_DIMENSION to the model's length, or choose another EMBED_MODEL.",
             )
-        return _unit(np.asarray(rows, dtype=np.float32))
+        return _unit(np.asarray(rows, dtype=np.float32)), _used(answer.usage, texts)
 
     def _connected(self) -> OpenAI:
         with self._lock:
@@ -129,6 +150,14 @@ class OpenAIEmbedder:
                     max_retries=self._knobs.retries,
                 )
         return self._client
+
+
+def _used(told: object, texts: Sequence[str]) -> Usage:
+    """Return the tokens of a request, counted here when the service does not tell them."""
+    tokens = getattr(told, "prompt_tokens", None)
+    if isinstance(tokens, int) and tokens > 0:
+        return Usage(prompt_tokens=tokens)
+    return Usage(prompt_tokens=sum(map(estimate_tokens, texts)), estimated=True)
 
 
 def _parts(text: str, room: int) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """How long a search takes over HTTP, split into encoding the question, the store, and our own time.
 
-Run from the checkout: ``python -m tests.bench.bench_search --facts 20000``. The facts are synthetic sentences
-with clustered random vectors (encoding them is not measured); questions are encoded by the real encoder.
+Run from the checkout: ``python -m tests.bench.bench_search --facts 100000 --tenant-facts 20000``. The facts
+are synthetic sentences with clustered random vectors (encoding them is not measured); questions are encoded
+by the real encoder. Beside the searches stands what they build on: one hybrid query to the store as a program
+without mRAG would send it, dense and sparse fused by the store, same filter, whole payload.
 """
 
 from __future__ import annotations
@@ -17,21 +19,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from qdrant_client import QdrantClient, models
 
 from extract.model import AtomicFact, Episode, Extraction, Origin, SegmentKind
 from ingest.anchors import SectionAnchor
 from ingest.ids import document_id, episode_id, fact_id
 from ingest.model import Document, Owner, Source
 from retrieval.embedders.e5 import E5Embedder
+from retrieval.filters import AllOf, AsOf, Compare
 from retrieval.index import index_document
-from retrieval.protocols import Vector
+from retrieval.protocols import Collection, Vector
 from retrieval.qdrant_connection import connect
+from retrieval.qdrant_filter import bound_filter
+from retrieval.qdrant_schema import real_name
 from retrieval.qdrant_store import QdrantStore
+from retrieval.sparse import encode_query
 from tests.e2e.instance import Instance, ask
 from tests.retrieval.store_process import StoreProcess
 
 FACTS_PER_EPISODE = 20
 EPISODES_PER_DOCUMENT = 10
+DEPTH = 100  # of each lane, as in our own searches
 USER = "bench"
 NOW = datetime(2026, 3, 12, tzinfo=UTC)
 SUBJECTS = ("station", "turbine", "warehouse", "clinic", "ferry", "archive", "laboratory", "orchard")
@@ -81,11 +89,15 @@ def extractions(document: Document, first: int) -> Iterator[Extraction]:
         yield Extraction(episode=episode, facts=facts)
 
 
-def fill(store: QdrantStore, count: int) -> None:
+def fill(store: QdrantStore, count: int, of_tenant: int) -> None:
+    """Store facts; every so many documents one is the searching tenant's, the rest are others'."""
     store.prepare()
-    embedder, owner = RandomEmbedder(1), Owner(user_id=USER)
+    embedder = RandomEmbedder(1)
     step = FACTS_PER_EPISODE * EPISODES_PER_DOCUMENT
-    for first in range(0, count, step):
+    others = max(1, round(count / of_tenant))
+    for number, first in enumerate(range(0, count, step)):
+        turn = number % others
+        owner = Owner(user_id=USER, tenant=f"other-{turn}") if turn else Owner(user_id=USER)
         sha = f"{first:064x}"
         source = Source(name=f"log-{first}.txt", media_type="text/plain", sha256=sha, size_bytes=1)
         made = document_id(owner, sha)
@@ -97,22 +109,64 @@ def spread(values: list[float]) -> dict[str, float]:
     return {"p50": round(float(np.median(values)), 2), "p95": round(float(np.percentile(values, 95)), 2)}
 
 
-def run(count: int, times: int, folder: Path) -> dict[str, object]:
+def question(number: int) -> str:
+    return f"what did the {SUBJECTS[number % 8]} {number} do in week {number % 52}?"
+
+
+def raw_hybrid(connection: QdrantClient, name: str, dense: Vector, text: str, limit: int) -> None:
+    """The query of a program that leaves ranking to the store."""
+    mine = Compare(field="user_id", operator="eq", value=USER)
+    where = bound_filter(Owner(user_id=USER).tenant, AllOf(parts=(mine, AsOf())))
+    terms = encode_query(text)
+    words = models.SparseVector(indices=list(terms.indices), values=list(terms.values))
+    connection.query_points(
+        name,
+        prefetch=[
+            models.Prefetch(query=dense.tolist(), using="dense", filter=where, limit=DEPTH),
+            models.Prefetch(query=words, using="sparse", filter=where, limit=DEPTH),
+        ],
+        query=models.FusionQuery(fusion=models.Fusion.RRF),
+        query_filter=where,
+        limit=limit,
+        with_payload=True,
+    )
+
+
+def baseline(connection: QdrantClient, embedder: E5Embedder, times: int) -> dict[str, dict[str, float]]:
+    name = real_name(Collection.FACTS, embedder.fingerprint, embedder.dimension)
+    parts: dict[str, list[float]] = {"embed_ms": [], "limit_10_ms": [], "limit_100_ms": []}
+    for number in range(times + 5):
+        began = time.perf_counter()
+        dense = embedder.embed_query(question(number))
+        taken = [time.perf_counter() - began]
+        for limit in (10, DEPTH):
+            began = time.perf_counter()
+            raw_hybrid(connection, name, dense, question(number), limit)
+            taken.append(time.perf_counter() - began)
+        if number >= 5:
+            for key, seconds in zip(parts, taken, strict=True):
+                parts[key].append(seconds * 1000)
+    return {key: spread(values) for key, values in parts.items()}
+
+
+def run(count: int, of_tenant: int, times: int, folder: Path) -> dict[str, object]:
     process = StoreProcess(folder / "store")
-    (folder / "store").mkdir()
+    (folder / "store").mkdir(exist_ok=True)
     process.start()
     instance = Instance(folder / "home", QDRANT_URL=process.url, QDRANT_API_KEY=process.key)
     embedder = E5Embedder()
     connection = connect(process.url, process.key)
-    fill(QdrantStore(connection, embedder.fingerprint, embedder.dimension), count)
+    if not (folder / "filled").exists():
+        fill(QdrantStore(connection, embedder.fingerprint, embedder.dimension), count, of_tenant)
+        (folder / "filled").touch()
+    report: dict[str, object] = {"facts": count, "facts_of_tenant": of_tenant, "searches": times}
+    report["raw_hybrid"] = baseline(connection, embedder, times)
     client = instance.start()
-    report: dict[str, object] = {"facts": count, "searches": times}
     for method in ("keyword", "vector", "hybrid"):
         parts: dict[str, list[float]] = {"http_ms": [], **{name: [] for name in PARTS}}
         for number in range(times + 5):
-            question = f"what did the {SUBJECTS[number % 8]} {number} do in week {number % 52}?"
             began = time.perf_counter()
-            answer = ask(client, question, USER, method=method, include=["trace"])
+            answer = ask(client, question(number), USER, method=method, include=["trace"])
             taken = (time.perf_counter() - began) * 1000
             if number >= 5:  # the first ones load the encoder and open connections
                 parts["http_ms"].append(taken)
@@ -129,13 +183,18 @@ def run(count: int, times: int, folder: Path) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=20_000)
+    parser.add_argument("--tenant-facts", type=int, help="how many are the searcher's; all by default")
     parser.add_argument("--times", type=int, default=200)
+    parser.add_argument("--keep", type=Path, help="a folder to fill once and use again")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="bench-search-"))
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="bench-search-"))
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        print(json.dumps(run(options.facts, options.times, folder), indent=2))
+        of_tenant = options.tenant_facts or options.facts
+        print(json.dumps(run(options.facts, of_tenant, options.times, folder), indent=2))
     finally:
-        shutil.rmtree(folder)
+        if not options.keep:
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from extract.chat.errand import Errand, running
+from extract.chat.model import CallRecord
 from retrieval.embedders.openai import OpenAIEmbedder
 from retrieval.errors import EmbedderRefused, EmbedderUnavailable, FingerprintMismatch
 from retrieval.knobs import EmbedKnobs
@@ -44,6 +46,7 @@ class Service:
         self.answer: Callable[[dict[str, Any]], Answer] = good
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.told: list[CallRecord] = []
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -68,7 +71,7 @@ class Service:
 
     def embedder(self, **knobs: Any) -> OpenAIEmbedder:
         given = {"model": "m", "dimension": 3, "base_url": self.url, "retries": 0, "timeout_s": 5, **knobs}
-        return OpenAIEmbedder(EmbedKnobs.model_validate(given))
+        return OpenAIEmbedder(EmbedKnobs.model_validate(given), self.told.append)
 
 
 @pytest.fixture
@@ -95,6 +98,22 @@ def test_batches_are_bounded_by_texts_and_by_tokens(service: Service) -> None:
     service.asked.clear()
     service.embedder(batch_tokens=30).embed_passages(["x" * 60] * 3)
     assert [len(body["input"]) for body in service.asked] == [1, 1, 1]
+
+
+def test_every_request_is_told_with_its_tokens_failed_ones_too(service: Service) -> None:
+    embedder = service.embedder(batch_texts=1)
+    with running(Errand("acme", "d", "index")):
+        embedder.embed_passages(["a", "b"])
+    service.answer = lambda body: (200, {}, {**good(body)[2], "usage": None})
+    embedder.embed_query("four words stand here")
+    service.answer = lambda body: (429, {}, {"error": {"message": "slow down"}})
+    with pytest.raises(EmbedderUnavailable):
+        embedder.embed_query("x")
+    assert [(one.outcome, one.usage.prompt_tokens, one.usage.estimated) for one in service.told] == [
+        ("ok", 1, False), ("ok", 1, False), ("ok", pytest.approx(5, abs=2), True),
+        (EmbedderUnavailable.code, 0, False),
+    ]  # fmt: skip
+    assert {(one.errand.tenant, one.errand.stage) for one in service.told[:2]} == {("acme", "index")}
 
 
 def test_instructions_differ_and_shape_the_fingerprint(service: Service) -> None:

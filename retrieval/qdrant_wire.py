@@ -1,0 +1,99 @@
+"""The way to Qdrant that every search takes: ranked lists as plain JSON over kept connections.
+
+The client builds and checks a model for every hit and every condition, which costs more than the search
+itself once a few hundred candidates come back. Everything else goes through the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+import urllib3
+from httpx import Headers
+from qdrant_client import QdrantClient, models
+from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+Payload = Mapping[str, Any]
+_CONNECTIONS = 16
+
+
+class RawHit(NamedTuple):
+    """A hit as it comes over the wire."""
+
+    id: str
+    score: float
+    payload: Payload
+
+
+class Wire:
+    """Asks a server or the store process for ranked lists. Safe to share between threads.
+
+    Args:
+        url: where Qdrant is.
+        headers: sent with every request; hold the key.
+        timeout_s: for a whole request.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
+        self._url = url.rstrip("/")
+        self._headers = {**headers, "Content-Type": "application/json"}
+        # A request is tried again only where a kept connection turns out to be closed: asking twice is safe.
+        self._pool = urllib3.PoolManager(
+            maxsize=_CONNECTIONS,
+            timeout=urllib3.Timeout(total=timeout_s),
+            retries=urllib3.Retry(total=1, redirect=0, status=0, backoff_factor=0),
+        )
+
+    def query(self, collection: str, searches: Sequence[Payload]) -> list[list[RawHit]]:
+        """Return one ranked list per search, in one round trip.
+
+        Raises:
+            ResponseHandlingException: no answer, or none that can be read.
+            UnexpectedResponse: the answer is a refusal.
+        """
+        place = f"{self._url}/collections/{collection}/points/query/batch"
+        try:
+            answer = self._pool.request(
+                "POST", place, body=orjson.dumps({"searches": searches}), headers=self._headers
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise ResponseHandlingException(error) from error
+        if answer.status != 200:
+            raise UnexpectedResponse(
+                answer.status, answer.reason or "", answer.data, Headers(dict(answer.headers))
+            )
+        try:
+            lists = orjson.loads(answer.data)["result"]
+            return [
+                [RawHit(point["id"], point["score"], point.get("payload") or {}) for point in one["points"]]
+                for one in lists
+            ]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise ResponseHandlingException(error) from error
+
+
+class ClientWire:
+    """The same through the client, for points kept in this process."""
+
+    def __init__(self, client: QdrantClient) -> None:
+        self._client = client
+
+    def query(self, collection: str, searches: Sequence[Payload]) -> list[list[RawHit]]:
+        """Return one ranked list per search."""
+        requests = [models.QueryRequest.model_validate(search) for search in searches]
+        answers = self._client.query_batch_points(collection, requests)
+        return [
+            [RawHit(str(point.id), point.score, point.payload or {}) for point in answer.points]
+            for answer in answers
+        ]
+
+
+def wire_of(client: QdrantClient) -> Wire | ClientWire:
+    """Return the way for ranked lists that leads where a client leads."""
+    options = client.init_options
+    url = options.get("url")
+    if not url:
+        return ClientWire(client)
+    return Wire(url, options.get("headers") or {}, options.get("timeout") or 5)

@@ -1,0 +1,91 @@
+"""What a tenant has spent, as it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.cli.files import usage_line
+from tests.api.conftest import KeyMaker
+from tests.fault_server import Fault, FaultServer, serving
+from tests.workers.parts import ANNA, drain, hand_in
+from workers.bookkeeping import bookkeeper
+from workers.services import Services
+from workers.settings import Settings
+from workers.usage import Prices
+from workers.writer import make_chat, make_extractor
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def paying(services: Services, server: FaultServer, tmp_path: Path) -> Services:
+    """The services with a model that costs 10 per million tokens in and 20 out."""
+    llm = {"base_url": server.url, "model": "m", "tries": 3, "price_in": 10, "price_out": 20}
+    settings = Settings.model_validate({"strata_home": tmp_path, "llm": llm})
+    on_call = bookkeeper(services.ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
+    chat = make_chat(settings, on_call=on_call)
+    assert chat is not None
+    return replace(services, settings=settings, extractor=make_extractor(settings, chat, on_call), chat=chat)
+
+
+def test_documents_batches_and_days_show_what_they_cost(
+    services: Services, paying: Services, client: FlaskClient, key: KeyMaker, server: FaultServer
+) -> None:
+    server.script = [Fault(503, {"message": "overloaded"}, {"retry-after-ms": "1"})]
+    batch = services.ledger.batches.create("acme")
+    text = "\n".join(f"Room {number} costs {number * 100} euros a month." for number in range(1, 7))
+    body = {"files": (BytesIO(text.encode()), "a.txt"), "user_id": "anna", "batch_id": batch}
+    given = client.post("/api/v1/documents", data=body, headers=key()).json["documents"][0]
+    drain(paying)
+    shown = client.get(f"/api/v1/documents/{given['document_id']}", headers=key()).json
+    assert shown["usage"] == {
+        "calls": 7, "cached": 0, "failed": 1, "prompt_tokens": 600, "completion_tokens": 300, "price": 0.012,
+    }  # fmt: skip
+    status = client.get(f"/api/v1/batches/{batch}", headers=key()).json
+    assert status["usage"] == shown["usage"]
+    assert status["documents"][0]["tokens"] == 900
+    usage = client.get("/api/v1/usage", headers=key()).json
+    assert [(row["model"], row["stage"], row["calls"]) for row in usage["rows"]] == [("m", "extract", 7)]
+    numbers = client.get("/api/v1/status", headers=key()).json["usage"]
+    assert usage["total"] == shown["usage"] == numbers["today"] == numbers["total"]
+
+
+def test_the_same_text_again_is_not_paid_for(
+    paying: Services, client: FlaskClient, key: KeyMaker, server: FaultServer
+) -> None:
+    hand_in(paying, "Rent is 900 euros.")
+    drain(paying)
+    again = hand_in(paying, "Rent is 900 euros.", owner=ANNA.model_copy(update={"user_id": "ben"}))
+    drain(paying)
+    usage = client.get(f"/api/v1/documents/{again.document.id}", headers=key()).json["usage"]
+    assert (usage["calls"], usage["cached"], usage["price"]) == (0, 1, 0)
+    assert len(server.calls) == 1
+    narrowed = client.get("/api/v1/usage", headers=key(user_id="ben")).json["total"]
+    assert (narrowed["calls"], narrowed["cached"]) == (0, 1)
+    assert client.get("/api/v1/usage", headers=key(tenant="other")).json["rows"] == []
+
+
+def test_days_out_of_order_are_refused(client: FlaskClient, key: KeyMaker) -> None:
+    asked = "/api/v1/usage?first=2026-03-02&last=2026-03-01"
+    assert client.get(asked, headers=key()).status_code == 422
+    assert client.get("/api/v1/usage?last=yesterday", headers=key()).status_code == 422
+
+
+def test_the_command_line_tells_it_in_one_line() -> None:
+    spent = {
+        "calls": 12, "cached": 3, "failed": 1, "prompt_tokens": 12345, "completion_tokens": 678, "price": 0.5,
+    }  # fmt: skip
+    assert usage_line(spent) == (
+        "12 model calls (3 more cached, 1 failed), 12,345 tokens in, 678 out, price 0.5"
+    )
+    assert usage_line({**spent, "calls": 0, "cached": 0}) == ""
