@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -67,6 +68,14 @@ def ideal(body: dict[str, Any]) -> str:
     return json.dumps(answer, ensure_ascii=False)
 
 
+class _Quiet(ThreadingHTTPServer):
+    """Says nothing of callers that hung up or were killed."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class FaultServer:
     """The endpoint, running in threads of this process."""
 
@@ -81,7 +90,7 @@ class FaultServer:
         self.limit: tuple[int, float] | None = None  # calls within any stretch of so many seconds
         self._taken: deque[float] = deque()
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server = _Quiet(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
 
     @property
