@@ -3,13 +3,16 @@
 StrataError
 ├── TransientError
 │   ├── StoreUnavailable        store_unavailable
-│   └── EmbedderUnavailable     embedder_unavailable
+│   ├── EmbedderUnavailable     embedder_unavailable
+│   └── RerankerUnavailable     reranker_unavailable
 │       └── EmbedderQuota       embedder_quota           the account is used up
 └── RetrievalError
     ├── InvalidQuery            invalid_query
     ├── StoreRefused            store_refused
     ├── EmbedderRefused         embedder_refused
     ├── EmbedderMissing         embedder_missing
+    ├── RerankerRefused         reranker_refused
+    ├── RerankerMissing         reranker_missing
     └── FingerprintMismatch     fingerprint_mismatch
 """
 
@@ -35,6 +38,12 @@ class EmbedderQuota(EmbedderUnavailable):
 
     code = "embedder_quota"
     advice = "Top up the account or raise its limit; what waits goes on by itself."
+
+
+class RerankerUnavailable(TransientError):
+    """What scores results once more does not answer."""
+
+    code = "reranker_unavailable"
 
 
 class RetrievalError(StrataError):
@@ -76,3 +85,17 @@ class EmbedderMissing(RetrievalError):
 
     code = "embedder_missing"
     advice = "Install it with: pip install 'strata-memory[fastembed]'; or choose another EMBEDDER."
+
+
+class RerankerRefused(RetrievalError):
+    """The reranker refused the request or gave an answer that cannot be used."""
+
+    code = "reranker_refused"
+    advice = "Check RERANK_URL, RERANK_MODEL and RERANK_API_KEY against the service's documentation."
+
+
+class RerankerMissing(RetrievalError):
+    """The chosen reranker is not installed."""
+
+    code = "reranker_missing"
+    advice = "Install it with: pip install 'strata-memory[fastembed]'; or choose another RERANK_BY."
