@@ -14,8 +14,8 @@ class RerankKnobs(Frozen):
     """Whether and how results are scored once more by a stronger model, each a setting ``RERANK_<NAME>``.
 
     Attributes:
-        by: "off"; "http", a service with the rerank interface of Cohere and Jina; "fastembed", a cross-encoder
-            on this machine; or "llm", the language model of ``LLM_*``.
+        by: "off"; "http", a service with the rerank interface of Cohere and Jina; "fastembed", a
+            cross-encoder on this machine; or "llm", the language model of ``LLM_*``.
         url: the service's whole address, as https://api.jina.ai/v1/rerank.
         model: its name at the service, or in fastembed's list.
         model_dir: folder with ``model.onnx`` and its tokenizer, for fastembed without a network.
