@@ -9,6 +9,7 @@ StrataError
     ├── StoreRefused            store_refused
     ├── EmbedderRefused         embedder_refused
     ├── EmbedderMissing         embedder_missing
+    ├── WeightsDamaged          weights_damaged
     └── FingerprintMismatch     fingerprint_mismatch
 """
 
@@ -47,6 +48,13 @@ class FingerprintMismatch(RetrievalError):
 
     code = "fingerprint_mismatch"
     advice = "Re-index with the current encoder, or fit and load weights made for it."
+
+
+class WeightsDamaged(RetrievalError):
+    """The file of ranking weights is missing or broken."""
+
+    code = "weights_damaged"
+    advice = "Make a new one with: strata fit-fusion; or set MRAG_FUSION=rrf."
 
 
 class StoreRefused(RetrievalError):
