@@ -116,6 +116,13 @@ class Scored(NamedTuple):
         return model.model_validate_json(self.body)
 
 
+class ItemPage(NamedTuple):
+    """Some items, and the id the next page starts with; None on the last."""
+
+    items: tuple[IndexedEpisode | IndexedFact, ...]
+    following: str | None
+
+
 class StoredVectors(NamedTuple):
     """The vectors of one stored item."""
 
@@ -175,6 +182,11 @@ class VectorStore(Protocol):
 
     def ids(self, collection: Collection, tenant: str, document_id: str) -> Iterator[str]:
         """Yield the ids of a document's items."""
+
+    def page(
+        self, collection: Collection, tenant: str, where: FilterExpr, limit: int, start: str | None = None
+    ) -> ItemPage:
+        """Return up to ``limit`` items in the order of ids, from the id ``start`` on."""
 
     def count(self, collection: Collection, tenant: str, document_id: str | None = None) -> int:
         """Return the exact number of items of a tenant, or of one of its documents."""

@@ -11,7 +11,16 @@ from qdrant_client import QdrantClient, models
 
 from retrieval.filters import AsOf, FilterExpr
 from retrieval.model import IndexedEpisode, IndexedFact
-from retrieval.protocols import Collection, Lane, Scored, SparseVector, StoredVectors, Surroundings, Vector
+from retrieval.protocols import (
+    Collection,
+    ItemPage,
+    Lane,
+    Scored,
+    SparseVector,
+    StoredVectors,
+    Surroundings,
+    Vector,
+)
 from retrieval.qdrant_connection import store_errors
 from retrieval.qdrant_filter import bound_filter, filter_json
 from retrieval.qdrant_payload import episode_payload, fact_payload, instant, read_carried, read_item
@@ -149,6 +158,22 @@ class QdrantStore:
             yield from (str(record.id) for record in records)
             if offset is None:
                 return
+
+    def page(
+        self, collection: Collection, tenant: str, where: FilterExpr, limit: int, start: str | None = None
+    ) -> ItemPage:
+        """Return up to ``limit`` items in the order of ids, from the id ``start`` on.
+
+        Raises:
+            InvalidQuery: the filter names what does not exist.
+        """
+        with store_errors():
+            records, following = self._client.scroll(
+                self._names[collection], scroll_filter=bound_filter(tenant, where), limit=limit,
+                offset=start, with_payload=["body"],
+            )  # fmt: skip
+        items = tuple(read_item(collection, record.payload or {}) for record in records)
+        return ItemPage(items, None if following is None else str(following))
 
     def count(self, collection: Collection, tenant: str, document_id: str | None = None) -> int:
         """Return the exact number of items of a tenant, or of one of its documents."""

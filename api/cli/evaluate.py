@@ -41,6 +41,7 @@ def _cutoffs(context: click.Context, option: click.Parameter, value: str) -> tup
 @click.option("--sets", callback=_split, default="", help="Only these sets, divided by commas.")
 @click.option("--configs", callback=_split, default="", help="Only these configurations, divided by commas.")
 @click.option("--limit", type=click.IntRange(1), help="So many questions per set, spread evenly.")
+@click.option("--talks", type=click.IntRange(1), help="So many talks of a set of talks, spread evenly.")
 @click.option("--k", "cutoffs", callback=_cutoffs, default="1,3,5,10", help="Cut-offs; 5 and 10 are added.")
 @click.option("--seed", type=int, default=0, help="Of the sample and of the bootstrap.")
 @click.option(
@@ -53,8 +54,8 @@ def _cutoffs(context: click.Context, option: click.Parameter, value: str) -> tup
 @click.pass_obj
 def evaluate_command(
     context: Context, folders: tuple[Path, ...], sets: tuple[str, ...], configs: tuple[str, ...],
-    limit: int | None, cutoffs: tuple[int, ...], seed: int, out_dir: Path | None, workdir: Path | None,
-    reuse: bool, as_json: bool, listing: bool,
+    limit: int | None, talks: int | None, cutoffs: tuple[int, ...], seed: int, out_dir: Path | None,
+    workdir: Path | None, reuse: bool, as_json: bool, listing: bool,
 ) -> None:  # fmt: skip
     """Measure search on question sets, beside the baselines and with parts left out.
 
@@ -79,7 +80,7 @@ def evaluate_command(
     with ExitStack() as held:
         if workdir is None:
             workdir = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="strata-eval-")))
-        course = Course(configurations, cutoffs, limit, seed, workdir.absolute(), reuse)
+        course = Course(configurations, cutoffs, limit, talks, seed, workdir.absolute(), reuse)
         report = evaluate(found, course, context.settings, context.environ, _say)
     if as_json:
         print_json(report.public())

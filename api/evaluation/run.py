@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from api.evaluation.configurations import BASELINE, Configuration
-from api.evaluation.course import Course, sampled, unanswered
-from api.evaluation.direct import put_talks
+from api.evaluation.course import Course, narrowed, sampled, unanswered
 from api.evaluation.ground import Ground, ground
-from api.evaluation.ingest import Coverage, Ingested, coverage, listed, put_texts
+from api.evaluation.ingest import Coverage, Ingested, coverage, listed, put, tokens_spent
 from api.evaluation.measuring import Rules, measure_all
 from api.evaluation.search import Ask, flat_search, local_search
 from retrieval.evaluation.flat import Chunk, FlatIndex, single, windows
@@ -52,6 +51,7 @@ def evaluate(
         encoder=encoder,
         extractor=settings.extractor,
         limit=course.limit,
+        talks=course.talks,
         seed=course.seed,
         cutoffs=course.ks,
         baseline=BASELINE,
@@ -71,6 +71,7 @@ def measure_set(
         made: what it is measured on.
         tell: told in a line what is going on.
     """
+    the_set = narrowed(the_set, course.talks, course.seed)
     shown, ingested = take_in(the_set, course, made, tell)
     before = made.encoder.texts
     asks = searches(the_set, course, made, shown)
@@ -97,26 +98,22 @@ def take_in(the_set: QuestionSet, course: Course, made: Ground, tell: Tell) -> t
     """Put a set into memory, unless it is there, and find out which passages things show."""
     started = time.perf_counter()
     told = _paced(lambda done: tell(f"{the_set.name}: {done} steps of taking it in"))
-    if the_set.talks:
-        shown, documents, facts = put_talks(made, the_set, told)
-        episodes = len(shown.episodes)
-    else:
-        if not course.reuse:
-            put_texts(made.client, the_set, lambda: made.work(told))
-        rows = listed(made.client, dict.fromkeys(map(the_set.memory_of, the_set.passages)))
-        shown = coverage(made.client, the_set, rows)
-        documents, episodes, facts = (
-            len(rows), sum(row["episodes"] for row in rows), sum(row["facts"] for row in rows),
-        )  # fmt: skip
+    if not course.reuse:
+        put(made.client, the_set, lambda _: made.work(told))
+    rows = listed(made.client, dict.fromkeys(map(the_set.memory_of, the_set.passages)))
+    shown = coverage(made.client, the_set, rows)
     done = Ingested(
-        documents=documents,
-        episodes=episodes,
-        facts=facts,
+        documents=len(rows),
+        episodes=sum(row["episodes"] for row in rows),
+        facts=sum(row["facts"] for row in rows),
         texts_embedded=made.encoder.texts,
-        tokens=0,
+        tokens=tokens_spent(made.client),
         seconds=time.perf_counter() - started,
     )
-    tell(f"{the_set.name}: {documents} documents, {episodes} episodes, {facts} facts in {done.seconds:.0f} s")
+    tell(
+        f"{the_set.name}: {done.documents} documents, {done.episodes} episodes, {done.facts} facts"
+        f" in {done.seconds:.0f} s"
+    )
     return shown, done
 
 

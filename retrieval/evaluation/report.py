@@ -127,7 +127,7 @@ class EvaluationReport(Frozen):
     Attributes:
         made_at: ISO 8601.
         encoder: its fingerprint.
-        limit: questions per set; None for all.
+        limit, talks: questions and talks per set; None for all.
         seed: of sampling and of the bootstrap.
         baseline: the configuration others are compared with.
     """
@@ -137,6 +137,7 @@ class EvaluationReport(Frozen):
     encoder: str
     extractor: str
     limit: int | None
+    talks: int | None
     seed: int
     cutoffs: tuple[int, ...]
     baseline: str

@@ -27,10 +27,10 @@ from workers.settings import Settings
 MEASURES = ("recall@5", "recall@10", "mrr@10", "ndcg@10", "hit@5")
 
 
-def measured(folder: Path, *names: str, limit: int | None = None) -> SetReport:
+def measured(folder: Path, *names: str, limit: int | None = None, talks: int | None = None) -> SetReport:
     """Measure the first set of a folder in some configurations."""
     sets = find_sets([folder / "sets"], [])
-    course = Course(tuple(chosen(names, remote=False)), (1, 3), limit, 0, folder / "work", reuse=False)
+    course = Course(tuple(chosen(names, remote=False)), (1, 3), limit, talks, 0, folder / "work", reuse=False)
     settings = own_settings(Settings(), folder / "work", ":memory:", "")
     encoder = HashEmbedder(256)
     with connected(settings, QdrantClient(":memory:"), folder / "vectors.db", encoder) as made:
@@ -40,7 +40,7 @@ def measured(folder: Path, *names: str, limit: int | None = None) -> SetReport:
 def whole(one: SetReport) -> EvaluationReport:
     return EvaluationReport(
         version="0", made_at="2026-01-01T00:00:00+00:00", encoder="hash", extractor="extractive", limit=None,
-        seed=0, cutoffs=(1, 3, 5, 10), baseline=BASELINE, sets=(one,),
+        talks=None, seed=0, cutoffs=(1, 3, 5, 10), baseline=BASELINE, sets=(one,),
     )  # fmt: skip
 
 
@@ -140,6 +140,13 @@ def test_a_limit_asks_fewer_questions(tmp_path: Path) -> None:
         "adversarial": 1, "nonsense": 2,
     }  # fmt: skip
     assert report.configurations[0].equal_context is None  # no configuration that sets the budget
+
+
+def test_some_talks_leave_the_others_out(tmp_path: Path) -> None:
+    tiny.talks(tmp_path / "sets" / "talks")
+    report = measured(tmp_path, "flat-bm25", talks=1, limit=9)
+    whole_set = {"harbour": (7, 3), "orchard": (3, 2)}
+    assert (report.passages, report.questions) in whole_set.values()
 
 
 def test_tables_and_plots_hold_every_configuration(on_talks: SetReport, tmp_path: Path) -> None:
