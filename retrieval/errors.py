@@ -10,6 +10,7 @@ StrataError
     ├── EmbedderRefused         embedder_refused
     ├── EmbedderMissing         embedder_missing
     ├── WeightsDamaged          weights_damaged
+    ├── FitImpossible           fit_impossible
     └── FingerprintMismatch     fingerprint_mismatch
 """
 
@@ -55,6 +56,13 @@ class WeightsDamaged(RetrievalError):
 
     code = "weights_damaged"
     advice = "Make a new one with: strata fit-fusion; or set MRAG_FUSION=rrf."
+
+
+class FitImpossible(RetrievalError):
+    """There is nothing to learn from, or what it takes is not installed."""
+
+    code = "fit_impossible"
+    advice = "Give sets whose questions have gold passages; docs/retrieval.md describes the layout."
 
 
 class StoreRefused(RetrievalError):

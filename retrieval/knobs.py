@@ -36,6 +36,7 @@ class MragKnobs(Frozen):
         facts_per_episode: facts scored per expanded episode.
         fresh_depth: facts read per lane of those that only their episode brought up.
         patience: rounds with facts but without a change before the loop stops.
+        relevant_from: score under which even the best hit means that nothing relevant is in memory.
     """
 
     coarse_depth: int = Field(default=100, ge=1, le=1000)
@@ -49,6 +50,7 @@ class MragKnobs(Frozen):
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
     fresh_depth: int = Field(default=60, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
+    relevant_from: float = Field(default=0.15, ge=0, le=1)
 
 
 class IndexKnobs(Frozen):

@@ -40,7 +40,14 @@ class Scores(NamedTuple):
 
 
 class Scorer(Protocol):
-    """Turns the raw signals of a search into scores."""
+    """Turns the raw signals of a search into scores.
+
+    ``calibrated`` says that scores are probabilities, so that low ones mean that nothing answers.
+    """
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores mean the same in every search."""
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
@@ -58,6 +65,8 @@ class RrfScorer:
     Args:
         k: the constant of reciprocal rank fusion.
     """
+
+    calibrated = False
 
     def __init__(self, k: int = 60) -> None:
         self._k = k
@@ -88,8 +97,10 @@ class LrScorer:
     """By logistic regressions fitted for the encoder in use.
 
     Args:
-        weights: what they were fitted to.
+        weights: what the fit found.
     """
+
+    calibrated = True
 
     def __init__(self, weights: FusionWeights) -> None:
         self._weights = weights
@@ -136,7 +147,7 @@ def make_scorer(knobs: MragKnobs, encoder: str) -> Scorer:
         return RrfScorer(knobs.rrf_k)
     raise FingerprintMismatch(
         f"Strata brings no ranking weights for the encoder {encoder}.",
-        next_step="Fit them with strata fit-fusion and name the file in MRAG_LR_WEIGHTS, or set MRAG_FUSION=rrf.",
+        next_step="Fit some with strata fit-fusion, name the file in MRAG_LR_WEIGHTS; or MRAG_FUSION=rrf.",
     )
 
 

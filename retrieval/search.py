@@ -75,6 +75,9 @@ class Searcher:
             answer = self._one_lane(trips, query, asked, probe)
         else:
             answer = self._hybrid(trips, query, asked, probe)
+        if self._scorer.calibrated:
+            relevant = answer.top_score >= self._knobs.relevant_from
+            answer = answer.model_copy(update={"relevant": relevant})
         if Include.TRACE in query.include:
             spent = perf_counter() - embedded - trips.seconds
             timings: dict[str, JsonValue] = {

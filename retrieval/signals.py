@@ -7,6 +7,8 @@ the same in two searches. Each is measured against the leaders of its own search
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from retrieval.asked import Asked
@@ -54,7 +56,7 @@ def standard(signal: Floats, floor: float) -> Floats:
 def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
     """Return the signals of ``FACT_SIGNALS``, each aligned with the pool."""
     trust = trust_in_words(asked, pool.traits)
-    names = np.array([asked.names(traits.people) for traits in pool.traits], dtype=np.float64)
+    names = _named(asked, [traits.people for traits in pool.traits])
     words = np.array([traits.words for traits in pool.traits], dtype=np.float64)
     timed = _flags([asked.time and traits.timed for traits in pool.traits])
     counted = _flags([asked.number and traits.counted for traits in pool.traits])
@@ -67,14 +69,14 @@ def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
         "context_cosine": standard(pool.context_cosine, _COSINE_FLOOR),
         "context_bm25": _trusted(standard(pool.context_bm25, _BM25_FLOOR), trust),
         "named": _stand_out(names),
-        "partner": _stand_out([asked.names(traits.others) for traits in pool.traits]),
+        "partner": _stand_out(_named(asked, [traits.others for traits in pool.traits])),
         "question": _flags([traits.question for traits in pool.traits]),
         "answers": _flags([traits.answers for traits in pool.traits]),
         "length": np.log1p(words),
         "short": (words < _SHORT_WORDS).astype(np.float64),
         "time": timed,
         "number": counted,
-        "period": _stand_out([asked.near(traits) for traits in pool.traits]),
+        "period": _stand_out(_near(asked, pool.traits)),
         "confidence": np.array([traits.confidence for traits in pool.traits], dtype=np.float64),
         **_of_neighbours(line, cosine, bm25, names),
     }
@@ -93,8 +95,8 @@ def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[st
         "bm25": _trusted(standard(pool.bm25, _BM25_FLOOR), trust),
         "best_cosine": standard(_best(facts.cosine, facts, row), _COSINE_FLOOR),
         "best_bm25": _trusted(standard(best_bm25, _BM25_FLOOR), trust),
-        "named": _stand_out([asked.names(traits.people) for traits in pool.traits]),
-        "period": _stand_out([asked.near(traits) for traits in pool.traits]),
+        "named": _stand_out(_named(asked, [traits.people for traits in pool.traits])),
+        "period": _stand_out(_near(asked, pool.traits)),
     }
 
 
@@ -162,10 +164,21 @@ def _trusted(words: Floats, trust: Floats) -> Floats:
     return trust * words + (1 - trust) * ordinary
 
 
-def _stand_out(values: Floats | list[float] | list[bool]) -> Floats:
+def _named(asked: Asked, people: Sequence[tuple[str, ...]]) -> Floats:
+    # The same few people come up again and again.
+    known = {names: float(asked.names(names)) for names in set(people)}
+    return np.array([known[names] for names in people])
+
+
+def _near(asked: Asked, traits: Sequence[Traits]) -> Floats:
+    if not asked.periods:
+        return np.zeros(len(traits))
+    return np.array([asked.near(one) for one in traits])
+
+
+def _stand_out(values: Floats) -> Floats:
     """Return values as they stand out from the rest of the pool: what all share tells nothing."""
-    found = np.asarray(values, dtype=np.float64)
-    return found - found.mean() if len(found) else found
+    return values - values.mean() if len(values) else values
 
 
 def _flags(values: list[bool]) -> Floats:

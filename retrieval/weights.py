@@ -15,7 +15,7 @@ from retrieval.fusion import Floats
 from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS, SIGNALS_VERSION
 from retrieval.tokenizer import TOKENIZER_VERSION
 
-SHIPPED = Path(__file__).parent / "shipped_weights"
+SHIPPED = Path(__file__).parent / "shipped"
 
 
 class Linear(Frozen):

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import numpy as np
 
+from retrieval.errors import FitImpossible
 from retrieval.evaluation.metrics import recall_at
 from retrieval.fitting.calibration import calibrate, squash
 from retrieval.fitting.listwise import Ranked, fit_listwise
@@ -41,8 +43,12 @@ def fit_weights(learned_from: Sequence[Sample], encoder: str) -> FusionWeights:
         encoder: fingerprint of the encoder they were made with.
 
     Raises:
-        ValueError: no question teaches anything.
+        FitImpossible: no question teaches anything, or scikit-learn is not installed.
     """
+    if find_spec("sklearn") is None:
+        raise FitImpossible(
+            "Fitting needs scikit-learn.", next_step="Install it with: pip install 'strata-memory[fit]'."
+        )
     kinds = {talk: [one for one in learned_from if one.talk is talk] for talk in (True, False)}
     # Where one kind of source is missing, the other has to stand in for it.
     rough = {

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from retrieval.errors import FitImpossible
 from retrieval.fitting.samples import Truth
 from retrieval.fusion import Floats
 
@@ -36,13 +37,13 @@ def fit_listwise(lists: Sequence[Ranked], names: Sequence[str], ridge: float) ->
         ridge: pull of the weights towards 0, per spread of a signal and in questions.
 
     Raises:
-        ValueError: no list teaches anything.
+        FitImpossible: no list teaches anything.
     """
     from scipy.optimize import minimize
 
     held = [_kept(one, names) for one in lists if one.right.any() and not one.right.all()]
     if not held:
-        raise ValueError("no question has candidates that answer it beside others that do not")
+        raise FitImpossible("No question has candidates that answer it beside others that do not.")
     spread = np.concatenate([matrix for matrix, _, _ in held]).std(axis=0) + 1e-9
     scaled = [(matrix / spread, right, weight) for matrix, right, weight in held]
     total = sum(weight for _, _, weight in scaled)
