@@ -141,8 +141,8 @@ class SearchAnswer(Frozen):
 
     ``episodes`` holds the episodes still in the answer; ``facts`` the facts that replaced their parents.
     ``trace`` is filled when asked for: timings in milliseconds, counts, rounds.
-    ``relevant`` is False when even the best hit scores too low to be about the question; None when scores only
-    put hits in order and cannot tell.
+    ``relevant`` is False when even the best hit scores too low to be about the question; None when scores
+    only put hits in order and cannot tell.
     """
 
     episodes: tuple[EpisodeHit, ...] = ()
