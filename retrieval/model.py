@@ -157,4 +157,5 @@ class SearchAnswer(Frozen):
     @property
     def top_score(self) -> float:
         """The best score of all hits, 0 when there is none."""
-        return max((hit.score for hit in (*self.episodes, *self.facts)), default=0.0)
+        scores = [*(hit.score for hit in self.episodes), *(hit.score for hit in self.facts)]
+        return max(scores, default=0.0)
