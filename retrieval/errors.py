@@ -13,6 +13,7 @@ StrataError
     ├── EmbedderMissing         embedder_missing
     ├── RerankerRefused         reranker_refused
     ├── RerankerMissing         reranker_missing
+    ├── JudgeFailed             judge_failed
     ├── WeightsDamaged          weights_damaged
     ├── FitImpossible           fit_impossible
     └── FingerprintMismatch     fingerprint_mismatch
@@ -115,3 +116,10 @@ class RerankerMissing(RetrievalError):
 
     code = "reranker_missing"
     advice = "Install it with: pip install 'strata-memory[fastembed]'; or choose another RERANK_BY."
+
+
+class JudgeFailed(RetrievalError):
+    """Whoever says what to ask next gave no verdict that can be used."""
+
+    code = "judge_failed"
+    advice = "Check LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, or set AGENTIC_JUDGE=text."
