@@ -18,6 +18,7 @@ from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
+from workers.knobs import BudgetKnobs
 
 
 class SettingsError(StrataError):
@@ -88,6 +89,7 @@ class Settings(Frozen):
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
     llm: LlmKnobs = LlmKnobs()
+    budget: BudgetKnobs = BudgetKnobs()
 
     @model_validator(mode="after")
     def _model_named(self) -> Settings:

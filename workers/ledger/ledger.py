@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workers.ledger.batches import Batches
+from workers.ledger.budgets import Budgets
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
 from workers.ledger.duties import Duties
@@ -46,6 +47,7 @@ class Ledger:
         self.idempotency = Idempotency(self.database)
         self.duties = Duties(self.database)
         self.usages = Usages(self.database)
+        self.budgets = Budgets(self.database)
 
     def migrate(self) -> None:
         """Create the tables or bring them up to date. Safe to call by several processes at once."""

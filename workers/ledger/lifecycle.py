@@ -51,7 +51,7 @@ def waiting_state(stage: Stage) -> State:
 
 def restart(database: Database, session: Session, row: DocumentRow) -> None:
     """Let a document wait for its stage again, with all its attempts. The diagnosis stays."""
-    row.state = waiting_state(Stage(row.stage)).value
+    row.state, row.waits_for = waiting_state(Stage(row.stage)).value, None
     row.attempts = row.deaths = row.done = row.total = 0
     row.finished_at, row.updated_at = None, database.now()
     outbox.put(database, session, row.id, Stage(row.stage), database.now())
@@ -65,7 +65,7 @@ def start_deleting(database: Database, session: Session, row: DocumentRow) -> No
     row.restore = False
     if row.state == State.DELETING:
         return
-    row.state, row.stage = State.DELETING.value, Stage.DELETE.value
+    row.state, row.stage, row.waits_for = State.DELETING.value, Stage.DELETE.value, None
     row.attempts = row.deaths = row.done = row.total = 0
     row.finished_at, row.updated_at = None, database.now()
     outbox.clear(session, row.id)

@@ -66,6 +66,9 @@ class Stages:
             row.attempts += 1
             row.done = row.total = 0
             row.updated_at = now
+            if row.waits_for is not None:
+                row.waits_for = None
+                set_diagnosis(row, None)
             token = self._leases.give(row, now)
             return Lease(document=document_record(row, now), stage=stage, token=token)
 
@@ -160,6 +163,20 @@ class Stages:
                 return False
             self._wait_for(session, row, lease.stage, delay_s=retry_in_s)
             return True
+
+    def put_off(self, lease: Lease, reason: ErrorRecord, in_s: float) -> None:
+        """Let a stage wait although nothing failed; no attempt is counted, and its progress stays shown.
+
+        Raises:
+            StageStopped: the lease is lost.
+        """
+        with self._database.write() as session:
+            row = self._held(session, lease)
+            let_go(row)
+            row.attempts -= 1
+            row.waits_for = reason.code
+            set_diagnosis(row, reason)
+            self._wait_for(session, row, lease.stage, delay_s=in_s)
 
     def hand_back(self, lease: Lease) -> None:
         """Give a stage back unfinished, to go on soon: no error and no attempt. A stopped one is let go."""
