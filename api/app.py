@@ -13,7 +13,7 @@ from flask.json.provider import DefaultJSONProvider
 from api import errors
 from api.auth import Principal, principal
 from api.parts import ApiState
-from api.routes import batches, contents, documents, health, search, usage
+from api.routes import batches, contents, documents, health, memories, search, usage
 from workers.services import Services
 from workers.settings import Settings
 
@@ -68,6 +68,7 @@ def create_app(services: Services, settings: Settings, authenticate: Authenticat
         documents.blueprint,
         contents.blueprint,
         batches.blueprint,
+        memories.blueprint,
         search.blueprint,
         usage.blueprint,
         health.blueprint,

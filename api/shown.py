@@ -10,6 +10,7 @@ def document_out(record: DocumentRecord) -> DocumentOut:
     """Return the public form of a document."""
     return DocumentOut(
         id=record.id,
+        kind=record.kind,
         name=record.name,
         media_type=record.media_type,
         size_bytes=record.size_bytes,

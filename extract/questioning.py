@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from extract.chat.cache import AnswerCache
 from extract.chat.errand import current
@@ -18,6 +19,13 @@ from ingest.errors import TransientError
 from ingest.model import Element
 
 _SHOWN_AGAIN = 6000  # characters of a wrong answer that are shown with the request to repair it
+
+
+class _Answer(NamedTuple):
+    """An answer that can be used; ``sound`` ones are worth keeping for the next time."""
+
+    said: SaidEpisode
+    sound: bool
 
 
 class Questioner:
@@ -51,25 +59,30 @@ class Questioner:
             ContentFiltered: the provider refuses it.
             MalformedAnswer: no valid answer after a repair.
         """
+        return self._ask(scene, elements).said
+
+    def _ask(self, scene: Scene, elements: Sequence[Element]) -> _Answer:
         request = ChatRequest(
             messages=extraction_messages(scene, elements),
             schema_name=SCHEMA_NAME,
             json_schema=answer_schema(),
             max_output_tokens=self._max_output_tokens,
         )
-        key = self._cache.key(scene.document.owner.tenant, self._chat.name, prompts_version(), request)
+        tenant = scene.document.owner.tenant
+        key = self._cache.key(tenant, self._chat.name, prompts_version(), request)
         with self._cache.held(key):
             known = self._cache.get(key, SaidEpisode)
             if known is not None:
                 self._on_call(CallRecord(self._chat.name, Usage(), 0.0, "cached", 1, current()))
-                return known
+                return _Answer(known, sound=True)
             answer = self._whole_or_halves(scene, elements, request, key)
-            self._cache.put(key, answer)
+            if answer.sound:
+                self._cache.put(key, answer.said)
             return answer
 
     def _whole_or_halves(
         self, scene: Scene, elements: Sequence[Element], request: ChatRequest, key: str
-    ) -> SaidEpisode:
+    ) -> _Answer:
         middle = _middle(elements)
         if not middle or not self._cache.too_long(key, self._max_output_tokens):
             try:
@@ -78,26 +91,25 @@ class Questioner:
                 if not middle:
                     raise
                 self._cache.note_too_long(key, self._max_output_tokens)
-        return self.ask(scene, elements[:middle]).joined(self.ask(scene, elements[middle:]))
+        first, second = self._ask(scene, elements[:middle]), self._ask(scene, elements[middle:])
+        return _Answer(first.said.joined(second.said), sound=first.sound and second.sound)
 
-    def _checked(self, scene: Scene, elements: Sequence[Element], request: ChatRequest) -> SaidEpisode:
+    def _checked(self, scene: Scene, elements: Sequence[Element], request: ChatRequest) -> _Answer:
         reply = self._complete(request)
         first = judge(scene, elements, reply.text)
         if first.answer is not None and not first.problem:
-            return first.answer
+            return _Answer(first.answer, sound=True)
         try:
             shown = ChatMessage(role="assistant", content=reply.text[:_SHOWN_AGAIN] or "-")
             again = self._complete(request.also(shown, repair_message(first.problem)))
         except (ExtractError, TransientError):
             if first.answer is None:
                 raise
-            return first.answer
+            return _Answer(first.answer, sound=False)
         second = judge(scene, elements, again.text)
-        usable = [one for one in (second, first) if one.answer is not None]
-        if usable:
-            best = max(usable, key=lambda one: one.grounded)
-            assert best.answer is not None
-            return best.answer
+        best = max((second, first), key=lambda one: (one.answer is not None, one.grounded))
+        if best.answer is not None:
+            return _Answer(best.answer, sound=best.grounded > 0 or not best.problem)
         if first.unfinished and second.unfinished:
             # Cut for length by an endpoint that does not say so.
             raise AnswerCut

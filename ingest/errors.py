@@ -126,7 +126,7 @@ class ParseTimeout(IngestError):
     """Reading the file took longer than the limit."""
 
     code = "timeout"
-    advice = "Split the file, or raise PARSE_WALL_S."
+    advice = "Split the file, or raise PARSE_WALL_S and WORKER_SOFT_LIMIT_S."
 
 
 class ParserCrashed(IngestError):

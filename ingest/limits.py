@@ -10,15 +10,19 @@ from ingest.anchors import Frozen
 class ParseLimits(Frozen):
     """Limits of one parse, in bytes, seconds and counts; a file beyond a limit ends in a typed error.
 
-    ``ocr_s`` seconds come on top of ``wall_s`` and ``cpu_s`` for files of pixels (PDF and pictures).
+    What a file may cost is counted in seconds of processor time, which other work on the machine hardly
+    changes: ``cpu_s``, and ``cpu_s_per_mb`` more for each MiB of it, because honest large tables take minutes
+    and a hostile small file must not. ``wall_s`` only ends what waits for ever. ``ocr_s`` seconds come on top
+    of both for files of pixels (PDF and pictures).
     """
 
-    wall_s: float = Field(default=180.0, gt=0)
-    cpu_s: int = Field(default=170, gt=0)
+    wall_s: float = Field(default=600.0, gt=0)
+    cpu_s: int = Field(default=120, gt=0)
+    cpu_s_per_mb: float = Field(default=2.0, ge=0)
     ocr_s: float = Field(default=600.0, ge=0)
     memory_mb: int = Field(default=1536, ge=256)
     max_file_bytes: int = Field(default=512 * 2**20, gt=0)
-    max_output_bytes: int = Field(default=2 * 2**30, gt=0)
+    max_output_bytes: int = Field(default=4 * 2**30, gt=0)
     max_unpacked_bytes: int = Field(default=1 * 2**30, gt=0)
     max_unpack_ratio: float = Field(default=200.0, gt=1)
     max_members: int = Field(default=20_000, gt=0)

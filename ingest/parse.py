@@ -29,14 +29,15 @@ def parse_file(path: Path, name: str, limits: ParseLimits, out_dir: Path) -> Par
         IngestError: one subclass for each way a file can be unreadable.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
-    return run_limited(path.resolve(), name, _time_for_pixels(path, limits), out_dir.resolve())
+    return run_limited(path.resolve(), name, _time_for(path, limits), out_dir.resolve())
 
 
-def _time_for_pixels(path: Path, limits: ParseLimits) -> ParseLimits:
-    """Add the time that reading letters from pixels may take, for files that can hold any."""
+def _time_for(path: Path, limits: ParseLimits) -> ParseLimits:
+    """Add the processor time a file of this size may take, and that for letters if it can hold pixels."""
     with path.open("rb") as stream:
         media_type = binary_type(stream.read(1024)) or ""
-    if media_type != PDF and not media_type.startswith("image/"):
-        return limits
-    more = {"wall_s": limits.wall_s + limits.ocr_s, "cpu_s": limits.cpu_s + int(limits.ocr_s)}
-    return limits.model_copy(update=more)
+        size = stream.seek(0, 2)
+    wall_s, cpu_s = limits.wall_s, limits.cpu_s + int(limits.cpu_s_per_mb * size / 2**20)
+    if media_type == PDF or media_type.startswith("image/"):
+        wall_s, cpu_s = wall_s + limits.ocr_s, cpu_s + int(limits.ocr_s)
+    return limits.model_copy(update={"wall_s": wall_s, "cpu_s": cpu_s})

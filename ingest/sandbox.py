@@ -211,7 +211,7 @@ def _error_of_end(answer: Answer, limits: ParseLimits) -> IngestError:
     if answer.signal == signal.SIGXCPU:
         return ParseTimeout(
             f"Reading the file took more than {limits.cpu_s} s of processor time (PARSE_CPU_S).",
-            next_step="Split the file, or raise PARSE_CPU_S.",
+            next_step="Split the file, or raise PARSE_CPU_S or PARSE_CPU_S_PER_MB.",
         )
     if answer.signal == signal.SIGKILL or answer.peak_mb > limits.memory_mb * _OUT_OF_MEMORY_SHARE:
         return FileTooLarge(

@@ -146,7 +146,6 @@ class SearchAnswer(Frozen):
     episodes: tuple[EpisodeHit, ...] = ()
     facts: tuple[FactHit, ...] = ()
     profiles: tuple[dict[str, JsonValue], ...] = ()
-    raw_messages: tuple[dict[str, JsonValue], ...] = ()
     agent_cases: tuple[dict[str, JsonValue], ...] = ()
     agent_skills: tuple[dict[str, JsonValue], ...] = ()
     degraded: tuple[Degraded, ...] = ()

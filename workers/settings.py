@@ -1,7 +1,6 @@
 """All settings in one place. Only the entry points call ``Settings.from_env``; all others are handed values.
 
-A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``embed``, ``index``,
-``mrag`` and ``llm`` from ``PARSE_*``, ``EMBED_*``, ``INDEX_*``, ``MRAG_*`` and ``LLM_*``.
+A field ``database_url`` is read from ``DATABASE_URL``; those of a group like ``parse`` from ``PARSE_*``.
 ``deploy/env.example`` lists every one.
 """
 
@@ -18,7 +17,11 @@ from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
+from workers.conversation import ConversationKnobs
 from workers.knobs import BudgetKnobs
+
+# What a stage needs around the parse itself: fetching the bytes, keeping the elements and inner files.
+_PARSE_SLACK_S = 120
 
 
 class SettingsError(StrataError):
@@ -88,6 +91,7 @@ class Settings(Frozen):
     embed: EmbedKnobs = EmbedKnobs()
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
+    conversation: ConversationKnobs = ConversationKnobs()
     llm: LlmKnobs = LlmKnobs()
     budget: BudgetKnobs = BudgetKnobs()
 
@@ -101,6 +105,11 @@ class Settings(Frozen):
     def _ordered_limits(self) -> Settings:
         if not self.worker_soft_limit_s < self.worker_hard_limit_s < self.worker_visibility_s:
             raise ValueError("WORKER_SOFT_LIMIT_S < WORKER_HARD_LIMIT_S < WORKER_VISIBILITY_S has to hold")
+        # Else a file at its limit would end as a stage that timed out, and be tried again for nothing.
+        if self.parse.wall_s + self.parse.ocr_s + _PARSE_SLACK_S > self.worker_soft_limit_s:
+            raise ValueError(
+                f"PARSE_WALL_S + PARSE_OCR_S + {_PARSE_SLACK_S} <= WORKER_SOFT_LIMIT_S has to hold"
+            )
         return self
 
     @property

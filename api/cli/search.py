@@ -24,9 +24,13 @@ def show_answer(answer: dict[str, Any]) -> None:
         out.print(f"[bold blue]{episode['score']:.2f}[/]  [bold]episode[/] ", end="")
         out.print(f"{episode['title']}: {shorten(episode['summary'], _SUMMARY)}", markup=False)
         out.print(f"      {episode['document']['name']}", style="dim", markup=False)
+    for message in answer["raw_messages"]:
+        said = f"{message['sender_name'] or message['sender_id']}: {shorten(message['content'], _SUMMARY)}"
+        out.print(f"[bold yellow]new[/]   {message['timestamp']}  ", end="")
+        out.print(said, markup=False)
     for part in answer.get("degraded", []):
         out.print(f"degraded: {part['part']}: {part['reason']}", style="yellow", markup=False)
-    if not answer["facts"] and not answer["episodes"]:
+    if not answer["facts"] and not answer["episodes"] and not answer["raw_messages"]:
         out.print("Nothing found.")
 
 

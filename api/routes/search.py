@@ -7,13 +7,14 @@ from flask import Response, jsonify
 
 from api.auth import Scope, require
 from api.errors import Forbidden
-from api.routes.current import services
+from api.routes.current import services, settings
 from api.schemas.search import QueryOut, SearchRequest, SearchResponse
 from extract.chat.errand import Errand, running
 from retrieval.errors import InvalidQuery
 from retrieval.filters import AllOf, Compare, NotOf, Operator
 from retrieval.model import SearchMethod, SearchQuery
 from retrieval.query_parse import parse_filters
+from workers.fresh import fresh_messages
 
 blueprint = APIBlueprint("memories", __name__, url_prefix="/api/v1/memories")
 
@@ -49,7 +50,9 @@ def search(asked: SearchRequest) -> Response:
         include=tuple(asked.include),
         include_original_data=asked.include_original_data,
     )
+    # Asked first: what enters memory in between is then seen twice, not never.
+    fresh = fresh_messages(services().ledger, query, settings().conversation.raw_messages)
     with running(Errand(caller.tenant, stage="search")):
         answer = services().searcher.search(query)
     shown = QueryOut(text=asked.query, method=asked.method, filters_applied=asked.filters)
-    return jsonify(SearchResponse.of(answer, shown).public())
+    return jsonify(SearchResponse.of(answer, shown, fresh).public())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from api.schemas.memories import RawMessageOut
 from extract.model import AtomicFact
 from ingest.anchors import Anchor
 from retrieval.model import (
@@ -20,6 +22,7 @@ from retrieval.model import (
     SearchAnswer,
     SearchMethod,
 )
+from workers.conversation import KnownMessage
 
 
 class SearchRequest(BaseModel):
@@ -152,20 +155,20 @@ class SearchResponse(BaseModel):
     episodes: list[EpisodeOut]
     facts: list[FactOut]
     profiles: list[dict[str, Any]]
-    raw_messages: list[dict[str, Any]]
+    raw_messages: list[RawMessageOut]
     agent_memory: AgentMemoryOut
     query: QueryOut
     degraded: list[Degraded] | None = None
     trace: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, answer: SearchAnswer, query: QueryOut) -> SearchResponse:
+    def of(cls, answer: SearchAnswer, query: QueryOut, fresh: Sequence[KnownMessage] = ()) -> SearchResponse:
         """Return the public form of an answer."""
         return cls(
             episodes=[EpisodeOut.of(hit) for hit in answer.episodes if hit.answers],
             facts=[FactOut.of(hit) for hit in answer.facts],
             profiles=list(answer.profiles),
-            raw_messages=list(answer.raw_messages),
+            raw_messages=[RawMessageOut.of(one) for one in fresh],
             agent_memory=AgentMemoryOut(cases=list(answer.agent_cases), skills=list(answer.agent_skills)),
             query=query,
             degraded=list(answer.degraded) or None,

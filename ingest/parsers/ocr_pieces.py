@@ -12,9 +12,8 @@ from ingest.context import Piece
 from ingest.model import Cell, ElementKind
 from ingest.ocr import OcrLine
 from ingest.ocr_picture import PictureText, bounds, is_tall
-from ingest.parsers.page_lines import Box, Line, hull
+from ingest.parsers.page_lines import Box, Line, hull, rounded
 from ingest.parsers.paragraphs import paragraphs
-from ingest.parsers.pdf_pieces import rounded
 from ingest.parsers.reading_order import Grid, read_order
 
 # The engine's boxes are about this much higher than the type in them.

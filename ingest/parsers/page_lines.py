@@ -49,6 +49,12 @@ class Line:
     table: int | None = None
 
 
+def rounded(box: Box) -> Box:
+    """Round a box to hundredths of a point."""
+    x0, y0, x1, y1 = (round(value, 2) for value in box)
+    return x0, y0, x1, y1
+
+
 def hull(boxes: Iterable[Box]) -> Box:
     """Return the smallest box around all of ``boxes`` (at least one)."""
     x0, y0, x1, y1 = zip(*boxes, strict=True)

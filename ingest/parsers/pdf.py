@@ -14,12 +14,12 @@ from ingest.model import ElementKind
 from ingest.mupdf import PdfDocument, PdfPage
 from ingest.parsers.margins import Margins, margin_rows, running
 from ingest.parsers.ocr_budget import OcrBudget
-from ingest.parsers.page_lines import Line, contains, fold, join_row
+from ingest.parsers.page_lines import Line, contains, fold, join_row, rounded
 from ingest.parsers.pdf_extras import attach_embedded, read_annotations, read_form, read_links
 from ingest.parsers.pdf_metadata import describe_pdf, outline_levels
 from ingest.parsers.pdf_open import load_pages, open_pdf
 from ingest.parsers.pdf_page import page_parts
-from ingest.parsers.pdf_pieces import Typography, pieces_of, rounded
+from ingest.parsers.pdf_pieces import Typography, pieces_of
 from ingest.parsers.pdf_scan import is_garbage, scan_pieces
 from ingest.parsers.pdf_text import TextLayer, read_text_layer
 

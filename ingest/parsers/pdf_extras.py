@@ -13,9 +13,8 @@ from ingest.context import ParseContext, Piece
 from ingest.errors import FileTooLarge
 from ingest.model import ElementKind
 from ingest.mupdf import MUPDF_ERRORS, PdfDocument, PdfPage, pymupdf
-from ingest.parsers.page_lines import Box, fold
+from ingest.parsers.page_lines import Box, fold, rounded
 from ingest.parsers.pdf_metadata import parse_date
-from ingest.parsers.pdf_pieces import rounded
 
 _MAX_PER_PAGE = 5_000
 _SILENT_VALUES = ("", "Off")

@@ -13,7 +13,7 @@ from ingest.anchors import PageAnchor
 from ingest.context import Piece
 from ingest.model import Cell as RowCell
 from ingest.model import ElementKind
-from ingest.parsers.page_lines import Box, Line, fold, hull, split_marker
+from ingest.parsers.page_lines import Line, fold, hull, rounded, split_marker
 from ingest.parsers.paragraphs import Block
 from ingest.parsers.pdf_page import Part, Table
 from ingest.parsers.tables import column_letters, is_header
@@ -113,12 +113,6 @@ def _kind(block: Block, typography: Typography) -> ElementKind:
     if block.size < 0.93 * typography.body and _FOOTNOTE.match(block.text):
         return ElementKind.FOOTNOTE
     return ElementKind.LIST_ITEM if split_marker(block.text)[0] else ElementKind.PARAGRAPH
-
-
-def rounded(box: Box) -> Box:
-    """Round a box to hundredths of a point."""
-    x0, y0, x1, y1 = (round(value, 2) for value in box)
-    return x0, y0, x1, y1
 
 
 def _rows(table: Table, page: int, name: str) -> Iterator[Piece]:

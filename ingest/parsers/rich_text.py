@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from striprtf.striprtf import rtf_to_text as strip_markup
-
 _COMPRESSED = b"LZFu"
 _STORED = b"MELA"
 _WINDOW = 4096
@@ -53,6 +51,8 @@ def _expand(data: bytes) -> bytearray:
 
 def rtf_to_text(data: bytes) -> str:
     """Return the words of RTF; what wraps embedded HTML only for programs that read no HTML is left out."""
+    from striprtf.striprtf import rtf_to_text as strip_markup  # only few mails carry any
+
     shown: list[bytes] = []
     at, hidden = 0, False
     for switch in _HTML_SWITCH.finditer(data):

@@ -6,20 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from lxml import etree
-from PIL import Image
 
 from ingest.anchors import PageAnchor
 from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile, MaliciousFile
 from ingest.model import ElementKind
-from ingest.mupdf import MUPDF_ERRORS, pymupdf
-from ingest.parsers.ocr_budget import OcrBudget
-from ingest.parsers.ocr_pieces import picture_pieces
 from ingest.parsers.ooxml import Node, error_of, local
-from ingest.parsers.page_lines import Box
+from ingest.parsers.page_lines import Box, rounded
 from ingest.parsers.paragraphs import paragraphs
-from ingest.parsers.pdf_pieces import rounded
-from ingest.parsers.pdf_scan import zoom_for
 from ingest.parsers.reading_order import Grid, read_order
 from ingest.parsers.svg_text import svg_lines
 
@@ -41,7 +35,9 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         texts += piece.kind is not ElementKind.TITLE
         yield piece
     if not texts:
-        yield from _rendered(context, data)
+        from ingest.parsers.svg_render import read_rendered  # most drawings need no renderer
+
+        yield from read_rendered(context, data)
 
 
 def _root(data: bytes) -> Node:
@@ -92,21 +88,3 @@ def _texts(root: Node) -> Iterator[Piece]:
 
 def _piece(text: str, place: Box) -> Piece:
     return Piece(ElementKind.FIGURE, text, PageAnchor(page=1, bbox=rounded(place)))
-
-
-def _rendered(context: ParseContext, data: bytes) -> Iterator[Piece]:
-    try:
-        with pymupdf.open(stream=data, filetype="svg") as drawing:
-            page = drawing[0]
-            zoom = zoom_for(page.rect.width, page.rect.height)
-            pixels = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csRGB, alpha=False)
-    except MUPDF_ERRORS as error:
-        context.warn("not_rendered", f"The drawing has no text and cannot be rendered: {error}.")
-        return
-    picture = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples)
-    found = OcrBudget(context.limits.ocr_s).read(picture)
-    if not found.lines:
-        context.warn("no_text", "No text was found in the drawing.")
-    yield from picture_pieces(
-        found, 1, lambda box: (box[0] / zoom, box[1] / zoom, box[2] / zoom, box[3] / zoom)
-    )

@@ -3,9 +3,9 @@
     LLM_BASE_URL=http://127.0.0.1:8123/v1 LLM_MODEL=qwen LLM_TIMEOUT_S=3000 LLM_CONCURRENCY=1 \
         python -m tests.bench.bench_model --out /tmp/model-report [FILE…]
 
-The files go through the real pipeline (parse, extract, index) on a ledger and store of this run alone; when none
-is named the project's samples do. ``calls.jsonl`` below the folder holds every request and answer, ``facts.txt``
-what came of each file to be read by a person. A second run over the same folder pays for nothing again.
+The files go through the real pipeline (parse, extract, index) on a ledger and store of this run alone; when
+none is named the samples of the project do. ``calls.jsonl`` below the folder holds every request and answer,
+``facts.txt`` what came of each file, for a person to read. A second run pays for nothing again.
 """
 
 from __future__ import annotations

@@ -37,7 +37,12 @@ def test_the_home_folder_may_be_written_with_a_tilde() -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("STRATA_PORT", "99999"), ("PARSE_WALL_S", "never"), ("WORKER_HARD_LIMIT_S", "5000")],
+    [
+        ("STRATA_PORT", "99999"),
+        ("PARSE_WALL_S", "never"),
+        ("WORKER_HARD_LIMIT_S", "5000"),
+        ("PARSE_WALL_S", "900"),
+    ],
 )
 def test_a_value_that_cannot_be_used_is_named(variable: str, value: str) -> None:
     with pytest.raises(SettingsError, match=variable):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ingest.anchors import Frozen
@@ -18,11 +17,12 @@ from workers.errors import StageStopped
 from workers.ledger import outbox
 from workers.ledger.database import Database
 from workers.ledger.leases import Leases, end, let_go
-from workers.ledger.lifecycle import descendants, restart, start_deleting, waiting_state
+from workers.ledger.lifecycle import restart, retire_older, waiting_state
 from workers.ledger.purges import mark_if_unused
 from workers.ledger.records import document_record, set_diagnosis
+from workers.ledger.stretches import note_indexed, note_parsed
 from workers.ledger.tables import DocumentRow
-from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Lease, Stage, State
+from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Kind, Lease, Stage, State
 
 
 class Removal(Frozen):
@@ -98,7 +98,7 @@ class Stages:
 
     def complete(
         self, lease: Lease, *, counts: Counts | None = None, warnings: Sequence[ParseWarning] | None = None,
-        media_type: str | None = None, last: bool = False,
+        media_type: str | None = None, last: bool = False, revision: int | None = None,
     ) -> Stage | None:  # fmt: skip
         """End a stage well and ask for the next, in one transaction.
 
@@ -110,6 +110,7 @@ class Stages:
             warnings: all warnings of the document so far.
             media_type: the type that was found in the bytes.
             last: the stages that are left have nothing to do.
+            revision: of a conversation: which one was parsed.
 
         Returns:
             The stage that was asked for, or None when the document is ready.
@@ -128,6 +129,8 @@ class Stages:
             row.attempts = row.deaths = row.done = row.total = 0
             set_diagnosis(row, None)
             let_go(row)
+            if revision is not None:
+                note_parsed(session, row, revision)
             following = None if last else NEXT.get(lease.stage)
             if following is None:
                 self._make_ready(session, row)
@@ -240,18 +243,7 @@ class Stages:
 
     def _make_ready(self, session: Session, row: DocumentRow) -> None:
         end(row, State.READY, self._database.now())
-        if not row.replace_same_name:
-            return
-        same = (DocumentRow.tenant, DocumentRow.user_id, DocumentRow.group_id, DocumentRow.session_id)
-        owner = (row.tenant, row.user_id, row.group_id, row.session_id)
-        older = select(DocumentRow).where(
-            DocumentRow.name == row.name, DocumentRow.id != row.id, DocumentRow.parent_id.is_(None),
-            DocumentRow.received_at <= row.received_at,
-            *(column.is_not_distinct_from(value) for column, value in zip(same, owner, strict=True)),
-        )  # fmt: skip
-        for one in session.scalars(older.order_by(DocumentRow.id).with_for_update()):
-            self._hide(session, one)
-
-    def _hide(self, session: Session, row: DocumentRow) -> None:
-        for one in (row, *descendants(session, row)):
-            start_deleting(self._database, session, one)
+        if row.kind == Kind.CONVERSATION:
+            note_indexed(self._database, session, row)
+        if row.replace_same_name:
+            retire_older(self._database, session, row)

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from ingest.artifacts import read_jsonl
 from ingest.context import ParseContext, Piece
 from ingest.errors import MaliciousFile, UnsupportedFile
 from ingest.limits import ParseLimits
+from ingest.model import Element
+from ingest.parse import parse_file
 from ingest.parsers.general import parse
 
 XML = "<report><para>Moss grows slowly on the north wall.</para><para>We counted 12.</para></report>"
@@ -26,7 +29,6 @@ def test_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "strata-memory[general]" in caught.value.next_step
 
 
-@pytest.mark.skipif(importlib.util.find_spec("unstructured") is None, reason="needs strata-memory[general]")
 @pytest.mark.filterwarnings("ignore")  # of the libraries behind it
 def test_reads_xml_offline(tmp_path: Path) -> None:
     shown = " ".join(piece.text for piece in read(tmp_path, XML))
@@ -34,3 +36,15 @@ def test_reads_xml_offline(tmp_path: Path) -> None:
     assert "We counted 12." in shown
     with pytest.raises(MaliciousFile):
         read(tmp_path, '<!DOCTYPE r [<!ENTITY a "aaaa">]><report>&a;</report>')
+
+
+def test_reads_xml_in_the_confined_process(tmp_path: Path) -> None:
+    source = tmp_path / "blob"
+    source.write_text(XML, encoding="utf-8")
+    outcome = parse_file(source, "count.xml", ParseLimits(), tmp_path / "out")
+    read_back = read_jsonl(tmp_path / "out" / "elements.jsonl", Element)
+    assert outcome.media_type == "application/xml"
+    assert [element.text for element in read_back] == [
+        "Moss grows slowly on the north wall.",
+        "We counted 12.",
+    ]
