@@ -4,6 +4,7 @@ StrataError
 ├── TransientError
 │   ├── StoreUnavailable        store_unavailable
 │   └── EmbedderUnavailable     embedder_unavailable
+│       └── EmbedderQuota       embedder_quota           the account is used up
 └── RetrievalError
     ├── InvalidQuery            invalid_query
     ├── StoreRefused            store_refused
@@ -27,6 +28,13 @@ class EmbedderUnavailable(TransientError):
     """The embedding service does not answer."""
 
     code = "embedder_unavailable"
+
+
+class EmbedderQuota(EmbedderUnavailable):
+    """The account at the embedding service is used up."""
+
+    code = "embedder_quota"
+    advice = "Top up the account or raise its limit; what waits goes on by itself."
 
 
 class RetrievalError(StrataError):

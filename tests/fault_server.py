@@ -85,6 +85,8 @@ class FaultServer:
         self.refuses: dict[str, int] = {}  # response_format type, "schema" or "temperature" → status
         self.calls: list[dict[str, Any]] = []
         self.accepted: list[dict[str, Any]] = []  # those whose form the endpoint knows
+        self.embedding_script: list[Fault] = []
+        self.embedded: list[list[str]] = []
         self.by_content: Counter[str] = Counter()
         self.refused = 0
         self.limit: tuple[int, float] | None = None  # calls within any stretch of so many seconds
@@ -123,6 +125,12 @@ class FaultServer:
                 self.refused += 1
                 return replace(TOO_FAST, headers={"retry-after-ms": f"{wait_s * 1000:.0f}"})
             return self.script.pop(0) if self.script else Fault()
+
+    def take_texts(self, body: dict[str, Any]) -> Fault:
+        """Count the texts of a request for vectors and say what happens to it."""
+        with self._lock:
+            self.embedded.append([body["input"]] if isinstance(body["input"], str) else body["input"])
+            return self.embedding_script.pop(0) if self.embedding_script else Fault()
 
     def _too_fast(self) -> float | None:
         """Return after how long a call would be taken when there were too many, as real limits count them."""
@@ -168,7 +176,8 @@ def _handler_of(server: FaultServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             if self.path.endswith("/embeddings"):
-                self._send(Fault(), _embeddings(body))
+                fault = server.take_texts(body)
+                self._send(fault, fault.raw if fault.raw is not None else _embeddings(body, fault))
                 return
             fault = server.take(body)
             self._send(fault, fault.raw if fault.raw is not None else _completion(server, body, fault))
@@ -222,7 +231,9 @@ def _completion(server: FaultServer, body: dict[str, Any], fault: Fault) -> byte
     return json.dumps(reply).encode("utf-8", "surrogatepass")
 
 
-def _embeddings(body: dict[str, Any]) -> bytes:
+def _embeddings(body: dict[str, Any], fault: Fault) -> bytes:
+    if fault.error is not None:
+        return json.dumps({"error": fault.error}).encode()
     inputs: Sequence[str] = [body["input"]] if isinstance(body["input"], str) else body["input"]
     data = []
     for at, text in enumerate(inputs):
@@ -236,7 +247,7 @@ def _embeddings(body: dict[str, Any]) -> bytes:
         "data": data,
         "usage": {"prompt_tokens": 1, "total_tokens": 1},
     }
-    return json.dumps(reply).encode()
+    return fault.wrap(json.dumps(reply)).encode()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from workers.ledger.conversations import Conversations
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
 from workers.ledger.duties import Duties
+from workers.ledger.forgotten import Forgotten
 from workers.ledger.idempotency import Idempotency
 from workers.ledger.keys import ApiKeys
 from workers.ledger.leases import LeaseRules, Leases
@@ -45,6 +46,7 @@ class Ledger:
         self.listing = Listing(self.database)
         self.conversations = Conversations(self.database, conversation or ConversationKnobs())
         self.messages = Messages(self.database)
+        self.forgotten = Forgotten(self.database)
         self.batches = Batches(self.database)
         self.stages = Stages(self.database, leases)
         self.recovery = Recovery(self.database, leases)
