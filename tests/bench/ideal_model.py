@@ -4,8 +4,8 @@ Run from the checkout: ``python -m tests.bench.ideal_model DIR/locomo_dev --work
 quick look; everything behind the folder goes to ``strata eval``). The set has to hold ``docs_facts.jsonl``
 with ``source_turns``. Two evaluations are run with the same questions: without a model, and with a scripted
 endpoint on the loopback whose answers are ideal: for each stretch the observations that begin in it, each
-with its turn as the quote. With ``--all-turns`` there is a third, in which a turn without an observation gives
-a fact of its own words, as a thorough model would: the observations alone pass over most turns.
+with its turn as the quote. With ``--all-turns`` there is a third, in which a turn without an observation
+gives a fact of its own words, as a thorough model would: the observations alone pass over most turns.
 """
 
 from __future__ import annotations
