@@ -175,7 +175,11 @@ class QueryOut(BaseModel):
 
 
 class SearchResponse(BaseModel):
-    """The answer, best first in each list. ``degraded`` is there only when a part did not work."""
+    """The answer, best first in each list. ``degraded`` is there only when a part did not work.
+
+    ``relevant`` is false when even the best hit scores too low to be about the question, and null when scores
+    only put hits in order.
+    """
 
     episodes: list[EpisodeOut]
     facts: list[FactOut]
@@ -183,6 +187,7 @@ class SearchResponse(BaseModel):
     raw_messages: list[RawMessageOut]
     agent_memory: AgentMemoryOut
     query: QueryOut
+    relevant: bool | None = None
     degraded: list[Degraded] | None = None
     trace: dict[str, Any] | None = None
 
@@ -196,6 +201,7 @@ class SearchResponse(BaseModel):
             raw_messages=[RawMessageOut.of(one) for one in fresh],
             agent_memory=AgentMemoryOut(cases=list(answer.agent_cases), skills=list(answer.agent_skills)),
             query=query,
+            relevant=answer.relevant,
             degraded=list(answer.degraded) or None,
             trace=answer.trace,
         )
