@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -67,6 +68,14 @@ def ideal(body: dict[str, Any]) -> str:
     return json.dumps(answer, ensure_ascii=False)
 
 
+class _Quiet(ThreadingHTTPServer):
+    """Says nothing of callers that hung up or were killed."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class FaultServer:
     """The endpoint, running in threads of this process."""
 
@@ -76,12 +85,14 @@ class FaultServer:
         self.refuses: dict[str, int] = {}  # response_format type, "schema" or "temperature" → status
         self.calls: list[dict[str, Any]] = []
         self.accepted: list[dict[str, Any]] = []  # those whose form the endpoint knows
+        self.embedding_script: list[Fault] = []
+        self.embedded: list[list[str]] = []
         self.by_content: Counter[str] = Counter()
         self.refused = 0
         self.limit: tuple[int, float] | None = None  # calls within any stretch of so many seconds
         self._taken: deque[float] = deque()
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server = _Quiet(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
 
     @property
@@ -114,6 +125,12 @@ class FaultServer:
                 self.refused += 1
                 return replace(TOO_FAST, headers={"retry-after-ms": f"{wait_s * 1000:.0f}"})
             return self.script.pop(0) if self.script else Fault()
+
+    def take_texts(self, body: dict[str, Any]) -> Fault:
+        """Count the texts of a request for vectors and say what happens to it."""
+        with self._lock:
+            self.embedded.append([body["input"]] if isinstance(body["input"], str) else body["input"])
+            return self.embedding_script.pop(0) if self.embedding_script else Fault()
 
     def _too_fast(self) -> float | None:
         """Return after how long a call would be taken when there were too many, as real limits count them."""
@@ -159,7 +176,8 @@ def _handler_of(server: FaultServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             if self.path.endswith("/embeddings"):
-                self._send(Fault(), _embeddings(body))
+                fault = server.take_texts(body)
+                self._send(fault, fault.raw if fault.raw is not None else _embeddings(body, fault))
                 return
             fault = server.take(body)
             self._send(fault, fault.raw if fault.raw is not None else _completion(server, body, fault))
@@ -213,7 +231,9 @@ def _completion(server: FaultServer, body: dict[str, Any], fault: Fault) -> byte
     return json.dumps(reply).encode("utf-8", "surrogatepass")
 
 
-def _embeddings(body: dict[str, Any]) -> bytes:
+def _embeddings(body: dict[str, Any], fault: Fault) -> bytes:
+    if fault.error is not None:
+        return json.dumps({"error": fault.error}).encode()
     inputs: Sequence[str] = [body["input"]] if isinstance(body["input"], str) else body["input"]
     data = []
     for at, text in enumerate(inputs):
@@ -227,7 +247,7 @@ def _embeddings(body: dict[str, Any]) -> bytes:
         "data": data,
         "usage": {"prompt_tokens": 1, "total_tokens": 1},
     }
-    return json.dumps(reply).encode()
+    return fault.wrap(json.dumps(reply)).encode()
 
 
 @contextmanager

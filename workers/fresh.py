@@ -36,7 +36,8 @@ def fresh_messages(ledger: Ledger, query: SearchQuery, most: int) -> list[KnownM
     fitting = [
         one
         for one in held
-        if (query.as_of is None or one.message.sent_at <= query.as_of) and matches(query.where, _fields(one))
+        if (query.as_of is None or one.message.sent_at <= query.as_of)
+        and matches(query.where, message_fields(one))
     ]
     if len(fitting) <= most:
         return fitting
@@ -44,7 +45,8 @@ def fresh_messages(ledger: Ledger, query: SearchQuery, most: int) -> list[KnownM
     return [one for at, one in enumerate(fitting) if at in chosen]
 
 
-def _fields(one: KnownMessage) -> Fields:
+def message_fields(one: KnownMessage) -> Fields:
+    """Return what filters can ask of a message."""
     message = one.message
     texts = {
         "user_id": one.owner.user_id,

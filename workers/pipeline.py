@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from extract.chat.cache import AnswerCache
 from extract.chat.errand import Errand, running
 from extract.errors import ExtractError
 from extract.model import Extraction
@@ -25,7 +26,8 @@ from workers.children import accept_children
 from workers.describe import describe, merge_warnings
 from workers.errors import ArtifactMissing, BytesMissing, PointsRemain
 from workers.extracting import extract_segments, warnings_of
-from workers.journal import Journal, discard_parts
+from workers.forgetting import without
+from workers.journal import Journal, answers_of, discard_parts
 from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
@@ -131,18 +133,21 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
     known = lease.document.counts
     knobs = services.settings.index
     services.store.prepare()
+    forgotten: frozenset[str] | None = None
     with running(Errand(document.owner.tenant, document.id, Stage.INDEX.value)):
-        report = index_document(
-            services.store,
-            services.embedder,
-            document,
-            _extractions(folder),
-            knobs.batch,
-            # No pause: a run that is started over begins from the first item.
-            lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
-            dense_rows_per_table=knobs.dense_rows_per_table,
-            ungrounded=knobs.ungrounded,
-        )
+        # Once more when something was forgotten while it was being written.
+        while forgotten != (forgotten := services.ledger.forgotten.of(document.id)):
+            report = index_document(
+                services.store,
+                services.embedder,
+                document,
+                without(_extractions(folder), forgotten),
+                knobs.batch,
+                # No pause: a run that is started over begins from the first item.
+                lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
+                dense_rows_per_table=knobs.dense_rows_per_table,
+                ungrounded=knobs.ungrounded,
+            )
     write_json(folder / INDEX_REPORT, report)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     services.ledger.stages.complete(
@@ -158,7 +163,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
 
 
 def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
-    """Remove all that came of a document: points, artifacts, its row, and bytes that no other document has.
+    """Remove all that came of a document: points, artifacts, answers, its row, and bytes no other has.
 
     Raises:
         TransientError: the store is away.
@@ -175,6 +180,9 @@ def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
     watch.check()
     folder = artifact_dir(services.artifacts, record.id)
     if folder.exists():
+        answers = AnswerCache(services.settings.answers)
+        for name in answers_of(folder, folder / EXTRACTIONS):
+            answers.remove(name)
         shutil.rmtree(folder)
     removal = services.ledger.stages.remove(lease)
     if removal.purge is not None:

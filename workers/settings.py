@@ -18,6 +18,7 @@ from ingest.errors import StrataError
 from ingest.limits import ParseLimits
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
 from workers.conversation import ConversationKnobs
+from workers.knobs import BudgetKnobs
 
 # What a stage needs around the parse itself: fetching the bytes, keeping the elements and inner files.
 _PARSE_SLACK_S = 120
@@ -92,6 +93,7 @@ class Settings(Frozen):
     mrag: MragKnobs = MragKnobs()
     conversation: ConversationKnobs = ConversationKnobs()
     llm: LlmKnobs = LlmKnobs()
+    budget: BudgetKnobs = BudgetKnobs()
 
     @model_validator(mode="after")
     def _model_named(self) -> Settings:
@@ -143,6 +145,11 @@ class Settings(Frozen):
     def model_folder(self) -> Path:
         """The folder of validated answers, and of what endpoints have shown that they take."""
         return self._home / "cache" / "model"
+
+    @property
+    def answers(self) -> Path:
+        """The folder of a language model's validated answers."""
+        return self.model_folder / "answers"
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> Settings:

@@ -18,6 +18,7 @@ from api.schemas.documents import FactsQuery, PageQuery
 from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_jsonl
 from ingest.model import Element
+from workers.forgetting import without
 from workers.model import Kind
 
 blueprint = APIBlueprint("contents", __name__, url_prefix="/api/v1/documents/<document_id>")
@@ -45,7 +46,7 @@ def _elements(document_id: str) -> Iterator[dict[str, Any]]:
 def _extractions(document_id: str) -> Iterator[Extraction]:
     path = artifact_dir(services().artifacts, document_id) / "extractions.jsonl"
     if path.exists():
-        yield from read_jsonl(path, Extraction)
+        yield from without(read_jsonl(path, Extraction), services().ledger.forgotten.of(document_id))
 
 
 @blueprint.get("/content")

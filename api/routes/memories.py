@@ -22,12 +22,6 @@ from workers.conversation import ConversationKnobs, Fate
 blueprint = APIBlueprint("conversations", __name__, url_prefix="/api/v1/memories")
 
 
-@blueprint.before_request
-def _bound_the_body() -> None:
-    # Far below what uploads may have: a body of JSON is held in memory as a whole, several times over.
-    request.max_content_length = settings().conversation.request_bytes
-
-
 @blueprint.post("")
 @blueprint.input(AddRequest, arg_name="asked")
 @blueprint.output(AddResponse, status_code=202)
@@ -37,7 +31,7 @@ def add(asked: AddRequest) -> Response:
 
     They are kept when this returns. A message with a known id and other words is a new version of it.
     """
-    owner = _owner(asked)
+    owner = owner_of(asked)
     knobs = settings().conversation
     _refuse_too_much(asked.messages, knobs)
 
@@ -59,7 +53,7 @@ def add(asked: AddRequest) -> Response:
 @blueprint.doc(summary="End what is open and read it now", security="bearer", responses=[401, 403, 422, 503])
 def flush(asked: OwnerIn) -> Response:
     """End the open stretches of a session, or of all sessions of an owner when none is named."""
-    owner = _owner(asked)
+    owner = owner_of(asked)
     ledger = services().ledger
     named = owner.model_dump(exclude={"tenant"})
     flushed = ledger.conversations.flush(owner.tenant, **named)
@@ -72,7 +66,13 @@ def flush(asked: OwnerIn) -> Response:
     return answer
 
 
-def _owner(asked: OwnerIn) -> Owner:
+def owner_of(asked: OwnerIn) -> Owner:
+    """Return the owner a request names, within what the caller's key is bound to.
+
+    Raises:
+        Forbidden: the key may not write, or is bound to somebody else.
+        BadRequest: no owner is named.
+    """
     caller = require(Scope.WRITE)
     try:
         return owner_for(caller, asked.user_id, asked.group_id, asked.session_id)

@@ -15,7 +15,7 @@ from workers.ledger.message_tables import StretchRow
 from workers.ledger.purges import refuse_leaving_bytes
 from workers.ledger.records import document_record
 from workers.ledger.tables import DocumentRow
-from workers.model import ENDED, Accepted, DocumentRecord, Stage, State, Upload, storable
+from workers.model import ENDED, Accepted, DocumentRecord, Kind, Stage, State, Upload, storable
 
 
 class Documents:
@@ -152,14 +152,14 @@ class Documents:
 
     def mark_all_deleting(
         self, tenant: str, *, user_id: str | None = None, group_id: str | None = None,
-        session_id: str | None = None,
+        session_id: str | None = None, kind: Kind | None = None,
     ) -> list[str]:  # fmt: skip
         """Mark every document of an owner as going; what is not named is not narrowed by.
 
         Returns:
             The ids of the documents that are going.
         """
-        wanted = {"user_id": user_id, "group_id": group_id, "session_id": session_id}
+        wanted = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "kind": kind}
         query = (
             select(DocumentRow)
             .where(DocumentRow.tenant == tenant)

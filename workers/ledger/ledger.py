@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from workers.conversation import ConversationKnobs
 from workers.ledger.batches import Batches
+from workers.ledger.budgets import Budgets
 from workers.ledger.conversations import Conversations
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
 from workers.ledger.duties import Duties
+from workers.ledger.forgotten import Forgotten
 from workers.ledger.idempotency import Idempotency
 from workers.ledger.keys import ApiKeys
 from workers.ledger.leases import LeaseRules, Leases
@@ -44,6 +46,7 @@ class Ledger:
         self.listing = Listing(self.database)
         self.conversations = Conversations(self.database, conversation or ConversationKnobs())
         self.messages = Messages(self.database)
+        self.forgotten = Forgotten(self.database)
         self.batches = Batches(self.database)
         self.stages = Stages(self.database, leases)
         self.recovery = Recovery(self.database, leases)
@@ -53,6 +56,7 @@ class Ledger:
         self.idempotency = Idempotency(self.database)
         self.duties = Duties(self.database)
         self.usages = Usages(self.database)
+        self.budgets = Budgets(self.database)
 
     def migrate(self) -> None:
         """Create the tables or bring them up to date. Safe to call by several processes at once."""

@@ -60,6 +60,15 @@ class StretchRow(Base):
     )
 
 
+class ForgottenRow(Base):
+    """A statement or an episode that was forgotten by request: it stays out when its source is read again."""
+
+    __tablename__ = "forgotten"
+
+    document_id: Mapped[str] = mapped_column(ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+
+
 class MessageRow(Base):
     """A message as it was last sent. ``seq`` keeps messages of one moment in the order they came in."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, select, tuple_
 
 from ingest.model import Owner
 from ingest.sources.conversation import Message, Role
@@ -44,13 +45,47 @@ class Messages:
         """Return the messages of a stretch, oldest first."""
         return self._read(None, StretchRow.tenant == tenant, StretchRow.document_id == document_id)[::-1]
 
-    def _read(self, limit: int | None, *conditions: ColumnElement[bool]) -> list[KnownMessage]:
+    def by_ids(self, tenant: str, ids: Sequence[str], **bound: str | None) -> list[KnownMessage]:
+        """Return messages by their ids, newest first; unknown ids are left out.
+
+        Args:
+            tenant: the tenant.
+            ids: of the messages.
+            bound: ``user_id`` and ``group_id`` they have to belong to; None does not narrow.
+        """
+        mine = [getattr(StretchRow, name) == value for name, value in bound.items() if value is not None]
+        return self._read(None, StretchRow.tenant == tenant, MessageRow.id.in_(ids), *mine)
+
+    def before(
+        self,
+        tenant: str,
+        limit: int,
+        place: tuple[datetime, str] | None = None,
+        **owner: Sequence[str] | None,
+    ) -> list[KnownMessage]:
+        """Return messages, newest first, in memory or not.
+
+        Args:
+            tenant: the tenant.
+            limit: the most to return.
+            place: only what stands behind this time and id.
+            owner: ``user_id`` and ``group_id``: those that are wanted; None does not narrow.
+        """
+        wanted: list[ColumnElement[bool]] = [StretchRow.tenant == tenant]
+        wanted += [getattr(StretchRow, name).in_(ids) for name, ids in owner.items() if ids is not None]
+        if place is not None:
+            wanted.append(tuple_(MessageRow.sent_at, MessageRow.id) < place)
+        return self._read(limit, *wanted, order=(MessageRow.sent_at.desc(), MessageRow.id.desc()))
+
+    def _read(
+        self, limit: int | None, *conditions: ColumnElement[bool], order: Sequence[ColumnElement[Any]] = ()
+    ) -> list[KnownMessage]:
         query = (
             select(MessageRow, DocumentRow)
             .join(StretchRow, StretchRow.document_id == MessageRow.document_id)
             .join(DocumentRow, DocumentRow.id == MessageRow.document_id)
             .where(*conditions)
-            .order_by(MessageRow.sent_at.desc(), MessageRow.seq.desc())
+            .order_by(*(order or (MessageRow.sent_at.desc(), MessageRow.seq.desc())))
             .limit(limit)
         )
         with self._database.read() as session:
