@@ -183,9 +183,7 @@ def run(count: int, of_tenant: int, times: int, folder: Path) -> dict[str, objec
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=20_000)
-    parser.add_argument(
-        "--tenant-facts", type=int, help="how many are the searcher's; all by default"
-    )
+    parser.add_argument("--tenant-facts", type=int, help="how many are the searcher's; all by default")
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--keep", type=Path, help="a folder to fill once and use again")
     options = parser.parse_args()
