@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import faulthandler
 import os
+import sys
 import tempfile
 import traceback
 from typing import NoReturn
@@ -92,6 +93,7 @@ def _settle(job: Job, parent: int) -> None:
         os.dup2(handle, stream)
         os.close(handle)
     faulthandler.enable(file=2)
+    sys.dont_write_bytecode = True  # it may not write there
     tempfile.tempdir = str(work)
     for name in ("TMPDIR", "HOME"):
         os.putenv(name, str(work))  # for helpers such as LibreOffice
