@@ -13,7 +13,8 @@ from flask.json.provider import DefaultJSONProvider
 from api import errors
 from api.auth import Principal, principal
 from api.parts import ApiState
-from api.routes import batches, contents, documents, health, search, usage
+from api.routes import batches, contents, documents, health, items, memories, search, usage
+from api.routes.current import settings as settings_now
 from workers.services import Services
 from workers.settings import Settings
 
@@ -31,6 +32,12 @@ def _ask_for_the_key() -> None:
     # Before anything of the body is looked at: a stranger learns nothing and costs nothing.
     if request.path.startswith("/api/"):
         principal()
+
+
+def _bound_json() -> None:
+    # Far below what uploads may have: a body of JSON is held in memory as a whole, several times over.
+    if request.is_json:
+        request.max_content_length = settings_now().conversation.request_bytes
 
 
 def _stamp_response(response: Response) -> Response:
@@ -62,12 +69,15 @@ def create_app(services: Services, settings: Settings, authenticate: Authenticat
     app.extensions["strata_authenticate"] = authenticate
     app.before_request(_stamp_request)
     app.before_request(_ask_for_the_key)
+    app.before_request(_bound_json)
     app.after_request(_stamp_response)
     errors.register(app)
     for blueprint in (
         documents.blueprint,
         contents.blueprint,
         batches.blueprint,
+        memories.blueprint,
+        items.blueprint,
         search.blueprint,
         usage.blueprint,
         health.blueprint,

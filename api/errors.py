@@ -4,7 +4,8 @@
     └── ApiError
         ├── Unauthorized        401
         ├── Forbidden           403
-        └── BadRequest          422
+        ├── BadRequest          422
+        └── TooMuch             413
 
 One table maps error classes to HTTP statuses; routes raise and never catch.
 """
@@ -49,6 +50,13 @@ class BadRequest(ApiError):
     advice = "Compare the request with the schema at /docs."
 
 
+class TooMuch(ApiError):
+    """The request holds more than one may."""
+
+    code = "too_much"
+    advice = "Send it in several requests, or raise the CONVERSATION_ limit."
+
+
 STATUS: dict[type[StrataError], int] = {
     Unauthorized: 401,
     Forbidden: 403,
@@ -57,6 +65,7 @@ STATUS: dict[type[StrataError], int] = {
     KeyInFlight: 409,
     FingerprintMismatch: 409,
     FileTooLarge: 413,
+    TooMuch: 413,
     UnsupportedFile: 415,
     BadRequest: 422,
     BadCursor: 422,
@@ -115,7 +124,7 @@ _HTTP_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 
 _HTTP_ADVICE = {
     404: "See /docs for every path.",
     405: "See /docs for the methods of this path.",
-    413: "Send fewer or smaller files, or raise MAX_UPLOAD_BYTES.",
+    413: "Send less at once, or raise MAX_UPLOAD_BYTES (files) or CONVERSATION_REQUEST_BYTES (messages).",
 }
 
 

@@ -46,15 +46,25 @@ def answer(job: Job) -> Report:
         check_size(job.path, job.limits)
         found = detect(job.path, job.name, job.limits)
         media_type = found.media_type
-        return Report(
-            media_type=media_type, outcome=read_as(found, job.path, job.name, job.limits, job.out_dir)
-        )
+        outcome = read_as(found, job.path, job.name, job.limits, job.out_dir)
+        return Report(media_type=media_type, pixels=_read_pixels(), outcome=outcome)
     except Exception as error:  # noqa: BLE001  the border of the process: told to the parent, with its trace
         said = error_for(error, job)
         trace = "" if said is error else traceback.format_exc()[-_TRACE_CHARS:]
     return Report(
-        media_type=media_type, code=said.code, detail=said.detail, next_step=said.next_step, trace=trace
+        media_type=media_type,
+        pixels=_read_pixels(),
+        code=said.code,
+        detail=said.detail,
+        next_step=said.next_step,
+        trace=trace,
     )
+
+
+def _read_pixels() -> bool:
+    """Tell whether a picture was read here; asking must not load what reading takes."""
+    ocr = sys.modules.get("ingest.ocr")
+    return ocr is not None and bool(ocr.was_used())
 
 
 def error_for(error: Exception, job: Job) -> StrataError:

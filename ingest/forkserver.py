@@ -3,8 +3,9 @@
 Starting Python and importing pydantic takes some 200 ms, a fork some 5 ms. The server has imported what every
 child needs; after the first file of a type it imports the parser of that type too (importing is safe, hostile
 bytes are only ever seen by children) and calls its ``warm_up()`` where it has one, for models that are costly
-to load. A parser whose libraries start threads is left out, because a fork would cut its threads off: then
-the server starts itself anew without it. Offering ``warm_up()`` is a promise that its threads are not missed.
+to load. After the first file with letters in pictures it loads the OCR models in the same way. A parser whose
+libraries start threads is left out, because a fork would cut its threads off: then the server starts itself
+anew without it. Offering ``warm_up()`` is a promise that its threads are not missed.
 
 It reads jobs from standard input and writes answers to standard output, and ends when its caller does.
 """
@@ -12,6 +13,7 @@ It reads jobs from standard input and writes answers to standard output, and end
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import select
 import shutil
@@ -21,6 +23,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 from pydantic import ValidationError
 
@@ -32,6 +35,8 @@ from ingest.jobs import MAX_MESSAGE_BYTES, Answer, Job, Report, is_whole, receiv
 
 _STDERR_BYTES = 4_000
 _CHUNK = 2**16
+PIXELS = "pixels"
+"""Stands among the media types for what reads pictures of any of them."""
 _ROOT = Path(__file__).parent.parent
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from ingest.forkserver import main; main(sys.argv[2:])"
 
@@ -51,24 +56,30 @@ def main(cold: list[str]) -> None:
     while (job := receive(0, Job)) is not None:
         answer = serve(job)
         send(1, answer)
-        media_type = answer.report.media_type if answer.report else ""
-        if media_type and media_type not in warm and media_type not in cold:
-            warm.add(media_type)
-            threads = _warm_up(media_type, cold, threads)
+        report = answer.report or Report()
+        for what in (report.media_type, PIXELS if report.pixels else ""):
+            if what and what not in warm and what not in cold:
+                warm.add(what)
+                threads = _warm_up(what, cold, threads)
 
 
-def _warm_up(media_type: str, cold: list[str], threads: int) -> int:
-    """Load the parser of a type for all children to come.
+def _module(what: str) -> ModuleType | None:
+    """Import the parser of a media type, or what reads pixels."""
+    if what == PIXELS:
+        return importlib.import_module("ingest.ocr")
+    row = by_media_type(what)
+    return sys.modules[load_parser(row).__module__] if row else None
+
+
+def _warm_up(what: str, cold: list[str], threads: int) -> int:
+    """Load the parser of a type, or the OCR models, for all children to come.
 
     Returns:
         How many threads are known to be harmless from now on.
     """
-    row = by_media_type(media_type)
-    if row is None:
-        return threads
     try:
-        module = sys.modules[load_parser(row).__module__]
-        if hasattr(module, "warm_up"):
+        module = _module(what)
+        if module is not None and hasattr(module, "warm_up"):
             module.warm_up()
             threads = max(threads, _thread_count())
     except UnsupportedFile:
@@ -76,7 +87,7 @@ def _warm_up(media_type: str, cold: list[str], threads: int) -> int:
     except Exception:  # noqa: BLE001  whatever a library does at its start, children get by without a warm one
         threads = 0
     if _thread_count() > threads:
-        arguments = command([*cold, media_type])
+        arguments = command([*cold, what])
         os.execv(arguments[0], arguments)
     gc.freeze()
     return threads

@@ -34,6 +34,27 @@ def document_id(owner: Owner, sha256: str, *, parent: tuple[str, str] | None = N
     )  # fmt: skip
 
 
+def conversation_id(owner: Owner) -> str:
+    """Return the id of an owner's session, or of all that it says outside of any."""
+    return _stable("conversation", owner.tenant, owner.user_id, owner.group_id, owner.session_id)
+
+
+def stretch_id(conversation: str, message_id: str, life: int) -> str:
+    """Return the id of the document made of a stretch of a conversation.
+
+    Args:
+        conversation: its id.
+        message_id: of the message that began the stretch.
+        life: 0, or how many stretches that began with this message are there already.
+    """
+    return _stable("stretch", conversation, message_id, life)
+
+
+def message_key(conversation: str, message_id: str) -> str:
+    """Return the id of a message, unlike those of all other conversations."""
+    return _stable("message", conversation, message_id)
+
+
 def episode_id(document: str, position: int) -> str:
     """Return the id of the episode at a 0-based position of a document."""
     return _stable("episode", document, position)

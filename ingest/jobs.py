@@ -34,10 +34,12 @@ class Job(Frozen):
 class Report(Frozen):
     """What a child says in the end: an outcome, or the code and words of an error.
 
-    ``media_type`` is what detection found, "" when it found nothing; ``trace`` is for the log.
+    ``media_type`` is what detection found, "" when it found nothing; ``pixels`` tells that letters were read
+    from pictures; ``trace`` is for the log.
     """
 
     media_type: str = ""
+    pixels: bool = False
     outcome: ParseOutcome | None = None
     code: str = ""
     detail: str = ""

@@ -6,13 +6,11 @@ Latin, Greek, Chinese and Japanese letters; ``ingest.ocr_tesseract`` reads other
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 Quad: TypeAlias = tuple[tuple[float, float], tuple[float, float], tuple[float, float], tuple[float, float]]
 """Corners of a line in pixels: top left, top right, bottom right, bottom left as the text stands."""
@@ -45,16 +43,18 @@ class OcrEngine(Protocol):
 class RapidOcr:
     """RapidOCR with its bundled models, loaded at the first picture.
 
-    Load and use it in a process that does not fork afterwards: the runtime's threads do not survive one.
+    It computes in the thread that calls it and starts no others to compute: threads would not survive a
+    fork, and those of several workers would wait for each other on the processor they share. So a process
+    that has loaded it may fork, and its children read without loading anything.
     """
 
-    def __init__(self, threads: int | None = None) -> None:
-        # Several workers read at once; threads that wait for each other burn a shared processor.
-        self._threads = threads or (2 if len(os.sched_getaffinity(0)) >= 4 else 1)
+    def __init__(self) -> None:
         self._engine: Any = None
+        self.is_loaded = False
 
     def read(self, picture: Image.Image) -> list[OcrLine]:
         """Return the lines of an upright RGB picture."""
+        self.is_loaded = True
         found = self._loaded()(np.asarray(picture)[:, :, ::-1])
         if found.txts is None or found.boxes is None:
             return []
@@ -65,8 +65,10 @@ class RapidOcr:
 
     def _loaded(self) -> Any:  # noqa: ANN401  rapidocr has no types
         if self._engine is None:
+            import cv2
             from rapidocr import RapidOCR
 
+            cv2.setNumThreads(1)
             self._engine = RapidOCR(
                 params={
                     "Global.use_cls": False,  # it turns good Latin lines upside down
@@ -75,7 +77,7 @@ class RapidOcr:
                     "Det.limit_type": "max",  # its own way is to enlarge every small picture
                     "Det.limit_side_len": MAX_SIDE,
                     "Global.log_level": "critical",
-                    "EngineConfig.onnxruntime.intra_op_num_threads": self._threads,
+                    "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                 }
             )
@@ -99,7 +101,24 @@ def confidence(lines: list[OcrLine]) -> float:
     return sum(line.score * len(line.text) for line in lines) / letters if letters else 0.0
 
 
-@cache
+_ENGINE = RapidOcr()
+
+
 def default_engine() -> OcrEngine:
     """Return this process's engine."""
-    return RapidOcr()
+    return _ENGINE
+
+
+def was_used() -> bool:
+    """Tell whether this process, or the one it was forked from, has read a picture."""
+    return _ENGINE.is_loaded
+
+
+def warm_up() -> None:
+    """Load all that reading pictures takes, for this process and all that are forked from it.
+
+    The models are loaded at their first use, so a line of text is drawn and read.
+    """
+    picture = Image.new("RGB", (320, 96), "white")
+    ImageDraw.Draw(picture).text((16, 24), "Strata 2024", fill="black", font_size=40)
+    _ENGINE.read(picture)

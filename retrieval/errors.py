@@ -4,11 +4,14 @@ StrataError
 ├── TransientError
 │   ├── StoreUnavailable        store_unavailable
 │   └── EmbedderUnavailable     embedder_unavailable
+│       └── EmbedderQuota       embedder_quota           the account is used up
 └── RetrievalError
     ├── InvalidQuery            invalid_query
     ├── StoreRefused            store_refused
     ├── EmbedderRefused         embedder_refused
     ├── EmbedderMissing         embedder_missing
+    ├── WeightsDamaged          weights_damaged
+    ├── FitImpossible           fit_impossible
     └── FingerprintMismatch     fingerprint_mismatch
 """
 
@@ -29,6 +32,13 @@ class EmbedderUnavailable(TransientError):
     code = "embedder_unavailable"
 
 
+class EmbedderQuota(EmbedderUnavailable):
+    """The account at the embedding service is used up."""
+
+    code = "embedder_quota"
+    advice = "Top up the account or raise its limit; what waits goes on by itself."
+
+
 class RetrievalError(StrataError):
     """The search could not be carried out."""
 
@@ -47,6 +57,20 @@ class FingerprintMismatch(RetrievalError):
 
     code = "fingerprint_mismatch"
     advice = "Re-index with the current encoder, or fit and load weights made for it."
+
+
+class WeightsDamaged(RetrievalError):
+    """The file of ranking weights is missing or broken."""
+
+    code = "weights_damaged"
+    advice = "Make a new one with: strata fit-fusion; or set MRAG_FUSION=rrf."
+
+
+class FitImpossible(RetrievalError):
+    """There is nothing to learn from, or what it takes is not installed."""
+
+    code = "fit_impossible"
+    advice = "Give sets whose questions have gold passages; docs/retrieval.md describes the layout."
 
 
 class StoreRefused(RetrievalError):

@@ -75,6 +75,7 @@ class Lane(NamedTuple):
         parents: only facts of these episodes.
         ids: only these items. Where ``parents`` is given too, an item passes by either.
         without: none of these items.
+        bare: only items without a vector of their own.
         among: only what these lanes return; their own ``among`` and ``carry`` do not count.
         context: compare with a fact's surroundings instead of the fact itself.
         carry: what is returned besides id and score.
@@ -86,6 +87,7 @@ class Lane(NamedTuple):
     parents: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
     without: tuple[str, ...] | None = None
+    bare: bool = False
     among: tuple[Lane, ...] = ()
     context: bool = False
     carry: Carry = Carry.ITEM
@@ -114,6 +116,13 @@ class Scored(NamedTuple):
             raise ValueError("the lane did not carry the item")
         model = IndexedEpisode if self.collection is Collection.EPISODES else IndexedFact
         return model.model_validate_json(self.body)
+
+
+class ItemPage(NamedTuple):
+    """Some items, and the id the next page starts with; None on the last."""
+
+    items: tuple[IndexedEpisode | IndexedFact, ...]
+    following: str | None
 
 
 class StoredVectors(NamedTuple):
@@ -175,6 +184,11 @@ class VectorStore(Protocol):
 
     def ids(self, collection: Collection, tenant: str, document_id: str) -> Iterator[str]:
         """Yield the ids of a document's items."""
+
+    def page(
+        self, collection: Collection, tenant: str, where: FilterExpr, limit: int, start: str | None = None
+    ) -> ItemPage:
+        """Return up to ``limit`` items in the order of ids, from the id ``start`` on."""
 
     def count(self, collection: Collection, tenant: str, document_id: str | None = None) -> int:
         """Return the exact number of items of a tenant, or of one of its documents."""

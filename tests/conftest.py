@@ -40,11 +40,12 @@ def postgres_url() -> str:
     return url
 
 
-def start_redis(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+def start_redis(folder: Path, port: int | None = None) -> tuple[subprocess.Popen[bytes], str]:
     """Start a broker of our own: Redis where it is installed, else the Valkey that comes with Strata."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    if port is None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
     binary = shutil.which("redis-server") or str(get_binary_path())
     command = [binary, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
     with (folder / "redis.log").open("wb") as log:

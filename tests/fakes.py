@@ -15,6 +15,7 @@ from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import (
     Carry,
     Collection,
+    ItemPage,
     Lane,
     Scored,
     SparseVector,
@@ -100,6 +101,8 @@ class _Index:
         if narrowed is not None:
             kept &= narrowed
         kept[[self.row[id_] for id_ in lane.without or () if id_ in self.row]] = False
+        if lane.bare:
+            kept &= ~self.dense[False][1]
         if lane.among:
             pool = np.zeros(len(self.ids), dtype=bool)
             for inner in lane.among:
@@ -247,6 +250,18 @@ class MemoryStore:
         for id_, point in list(self._points[collection].items()):
             if point.payload["tenant"] == tenant and point.payload["document_id"] == document_id:
                 yield id_
+
+    def page(
+        self, collection: Collection, tenant: str, where: FilterExpr, limit: int, start: str | None = None
+    ) -> ItemPage:
+        points = sorted(self._points[collection].items())
+        mine = [
+            (id_, point.item)
+            for id_, point in points
+            if point.payload["tenant"] == tenant and holds(where, point.payload) and id_ >= (start or "")
+        ]
+        following = mine[limit][0] if len(mine) > limit else None
+        return ItemPage(tuple(item for _, item in mine[:limit]), following)
 
     def count(self, collection: Collection, tenant: str, document_id: str | None = None) -> int:
         return sum(

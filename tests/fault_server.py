@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, BinaryIO
 
 Answer = Callable[[dict[str, Any]], str]
 
@@ -32,6 +33,7 @@ class Fault:
         wrap: turns the ideal answer into what is sent.
         finish: the finish_reason.
         drop: the connection is closed in the middle of the body.
+        delay_s: seconds before anything is sent.
         drip_s: seconds between single bytes of the body.
         raw: the whole body, instead of an answer.
     """
@@ -42,6 +44,7 @@ class Fault:
     wrap: Callable[[str], str] = str
     finish: str = "stop"
     drop: bool = False
+    delay_s: float = 0.0
     drip_s: float = 0.0
     raw: bytes | None = None
 
@@ -65,6 +68,14 @@ def ideal(body: dict[str, Any]) -> str:
     return json.dumps(answer, ensure_ascii=False)
 
 
+class _Quiet(ThreadingHTTPServer):
+    """Says nothing of callers that hung up or were killed."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class FaultServer:
     """The endpoint, running in threads of this process."""
 
@@ -73,12 +84,15 @@ class FaultServer:
         self.script: list[Fault] = []
         self.refuses: dict[str, int] = {}  # response_format type, "schema" or "temperature" → status
         self.calls: list[dict[str, Any]] = []
+        self.accepted: list[dict[str, Any]] = []  # those whose form the endpoint knows
+        self.embedding_script: list[Fault] = []
+        self.embedded: list[list[str]] = []
         self.by_content: Counter[str] = Counter()
         self.refused = 0
         self.limit: tuple[int, float] | None = None  # calls within any stretch of so many seconds
         self._taken: deque[float] = deque()
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server = _Quiet(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
 
     @property
@@ -105,11 +119,18 @@ class FaultServer:
             refusal = self._refusal(body)
             if refusal is not None:
                 return refusal
+            self.accepted.append(body)
             self.by_content[hashlib.sha256(content.encode()).hexdigest()] += 1
             if (wait_s := self._too_fast()) is not None:
                 self.refused += 1
                 return replace(TOO_FAST, headers={"retry-after-ms": f"{wait_s * 1000:.0f}"})
             return self.script.pop(0) if self.script else Fault()
+
+    def take_texts(self, body: dict[str, Any]) -> Fault:
+        """Count the texts of a request for vectors and say what happens to it."""
+        with self._lock:
+            self.embedded.append([body["input"]] if isinstance(body["input"], str) else body["input"])
+            return self.embedding_script.pop(0) if self.embedding_script else Fault()
 
     def _too_fast(self) -> float | None:
         """Return after how long a call would be taken when there were too many, as real limits count them."""
@@ -155,33 +176,42 @@ def _handler_of(server: FaultServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             if self.path.endswith("/embeddings"):
-                self._send(Fault(), _embeddings(body))
+                fault = server.take_texts(body)
+                self._send(fault, fault.raw if fault.raw is not None else _embeddings(body, fault))
                 return
             fault = server.take(body)
             self._send(fault, fault.raw if fault.raw is not None else _completion(server, body, fault))
 
         def _send(self, fault: Fault, data: bytes) -> None:
-            self.send_response(fault.status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            for name, value in fault.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
+            time.sleep(fault.delay_s)
             try:
-                if fault.drip_s:
-                    for at in range(len(data)):
-                        self.wfile.write(data[at : at + 1])
-                        self.wfile.flush()
-                        time.sleep(fault.drip_s)
-                else:
-                    self.wfile.write(data[: len(data) // 2] if fault.drop else data)
+                self._reply(fault, data)
             except OSError:
                 return  # the caller hung up, as it should
             finally:
                 if fault.drop or fault.drip_s:
                     self.close_connection = True
 
+        def _reply(self, fault: Fault, data: bytes) -> None:
+            self.send_response(fault.status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            for name, value in fault.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            _write(self.wfile, fault, data)
+
     return Handler
+
+
+def _write(stream: BinaryIO, fault: Fault, data: bytes) -> None:
+    if not fault.drip_s:
+        stream.write(data[: len(data) // 2] if fault.drop else data)
+        return
+    for at in range(len(data)):
+        stream.write(data[at : at + 1])
+        stream.flush()
+        time.sleep(fault.drip_s)
 
 
 def _completion(server: FaultServer, body: dict[str, Any], fault: Fault) -> bytes:
@@ -201,7 +231,9 @@ def _completion(server: FaultServer, body: dict[str, Any], fault: Fault) -> byte
     return json.dumps(reply).encode("utf-8", "surrogatepass")
 
 
-def _embeddings(body: dict[str, Any]) -> bytes:
+def _embeddings(body: dict[str, Any], fault: Fault) -> bytes:
+    if fault.error is not None:
+        return json.dumps({"error": fault.error}).encode()
     inputs: Sequence[str] = [body["input"]] if isinstance(body["input"], str) else body["input"]
     data = []
     for at, text in enumerate(inputs):
@@ -215,7 +247,7 @@ def _embeddings(body: dict[str, Any]) -> bytes:
         "data": data,
         "usage": {"prompt_tokens": 1, "total_tokens": 1},
     }
-    return json.dumps(reply).encode()
+    return fault.wrap(json.dumps(reply)).encode()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import os
 from workers.companion import start_companion
 from workers.lifetime import follow_lifetime
 from workers.queue import make_celery
+from workers.receipts import watch_receipts
 from workers.services import build_services, preload
 from workers.settings import Settings
 from workers.tasks import register_tasks
@@ -21,4 +22,5 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 app = make_celery(settings)
 register_tasks(app, settings, build_services)
 start_companion(app, "workers.reconcile", settings.reconcile_every_s)
+watch_receipts(app)
 follow_lifetime(lambda: preload(settings))

@@ -15,7 +15,7 @@ from ingest.anchors import Frozen
 from ingest.artifacts import artifact_dir
 from retrieval.protocols import Collection
 from workers.errors import NotFound, StateConflict
-from workers.model import ENDED, STAGE_OF, DocumentRecord, State
+from workers.model import ENDED, STAGE_OF, DocumentRecord, Kind, State
 from workers.pipeline import DOCUMENT, EXTRACTIONS
 from workers.purging import purge
 from workers.services import Services
@@ -160,7 +160,8 @@ def _orphaned_artifacts(services: Services, folders: set[str]) -> Iterator[Findi
 
 def _missing(services: Services) -> Iterator[Finding]:
     for record in services.ledger.listing.every([*ENDED, *STAGE_OF]):
-        if record.state is not State.DELETING and not services.blobs.exists(record.sha256):
+        has_bytes = record.kind is Kind.FILE and record.state is not State.DELETING
+        if has_bytes and not services.blobs.exists(record.sha256):
             yield _about(record, Trouble.MISSING_BYTES, "The bytes are not in the blob store.")
         if record.state is State.READY:
             yield from _missing_of_ready(services, record)

@@ -35,6 +35,13 @@ class Stage(StrEnum):
     DELETE = "delete"
 
 
+class Kind(StrEnum):
+    """What a document is made of: the bytes of a file, or the messages of a stretch of a conversation."""
+
+    FILE = "file"
+    CONVERSATION = "conversation"
+
+
 # Nothing happens to a document in one of these by itself.
 ENDED = frozenset({State.READY, State.FAILED, State.CANCELLED})
 # The state a document has while a stage works on it.
@@ -108,6 +115,7 @@ class DocumentRecord(Frozen):
     """A document as the ledger shows it.
 
     Attributes:
+        kind: a conversation has no bytes of its own: ``sha256`` names it, ``size_bytes`` measures its text.
         running: a worker is on it now; False while it waits in a queue.
         done, total: progress of the current stage in its own units (segments, points); total 0 is unknown.
         attempts: starts of the current stage so far.
@@ -118,6 +126,7 @@ class DocumentRecord(Frozen):
     """
 
     id: str
+    kind: Kind = Kind.FILE
     owner: Owner
     name: str
     media_type: str

@@ -8,23 +8,28 @@ Every stage may be run again at any time: it writes whole files, equal ids, and 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from extract.chat.cache import AnswerCache
 from extract.chat.errand import Errand, running
 from extract.errors import ExtractError
 from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_json, read_jsonl, write_json
 from ingest.ids import PIPELINE_VERSION
 from ingest.model import Document, Element, ParseWarning
+from ingest.outcome import ParseOutcome
+from ingest.sources.conversation import write_conversation
 from retrieval.index import index_document
-from retrieval.protocols import Collection
+from retrieval.protocols import Collection as Layer
 from workers.children import accept_children
 from workers.describe import describe, merge_warnings
 from workers.errors import ArtifactMissing, BytesMissing, PointsRemain
 from workers.extracting import extract_segments, warnings_of
-from workers.journal import Journal, discard_parts
-from workers.model import Counts, DocumentRecord, Lease, Stage
+from workers.forgetting import without
+from workers.journal import Journal, answers_of, discard_parts
+from workers.kept import KEPT, forget_unused, keeping
+from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
 from workers.services import Services
 from workers.watch import Watch
@@ -36,7 +41,9 @@ INDEX_REPORT = "index.json"
 
 
 def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
-    """Read the bytes of a document into elements, and make documents of the files found inside.
+    """Read a document into elements, and make documents of the files found inside.
+
+    A conversation is read from the ledger, where its messages are.
 
     Raises:
         IngestError: the file cannot be read.
@@ -48,21 +55,21 @@ def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
     folder = artifact_dir(services.artifacts, record.id)
     work = folder / f"parse.{lease.token}.part"
     try:
-        try:
-            with services.blobs.local(record.sha256) as path:
-                outcome = services.parse(path, record.name, services.settings.parse, work)
-        except FileNotFoundError as error:
-            raise BytesMissing from error
+        if record.kind is Kind.CONVERSATION:
+            stretch = services.ledger.conversations.snapshot(lease)
+            outcome, revision = write_conversation(stretch.messages, work), stretch.revision
+        else:
+            outcome, revision = _read_file(services, record, work), None
         document = describe(record, outcome, _parent(services, record))
         watch.check()
-        _clear(folder, keep=work)
+        _clear(folder, keep=(work, folder / KEPT))
         (work / ELEMENTS).replace(folder / ELEMENTS)
         write_json(folder / DOCUMENT, document)
         inner = accept_children(services, record, document, work / "children")
     finally:
         shutil.rmtree(work, ignore_errors=True)
     warnings = [*document.warnings, *inner]
-    if not outcome.element_count:
+    if not outcome.element_count and record.kind is Kind.FILE:
         detail = "The file itself holds no text; the files inside it were read."
         warnings.append(ParseWarning(code="no_own_text", detail=detail))
     services.ledger.stages.complete(
@@ -71,6 +78,7 @@ def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
         warnings=warnings,
         media_type=outcome.media_type,
         last=outcome.element_count == 0,
+        revision=revision,
     )
 
 
@@ -90,9 +98,10 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
     folder = artifact_dir(services.artifacts, lease.document.id)
     document = _document(folder)
     fingerprint = f"{services.extractor.fingerprint}/{PIPELINE_VERSION}"
+    extractor = keeping(services.extractor, fingerprint, lease.document, folder)
     with Journal(folder, fingerprint, lease.token) as journal:
         segments = services.split(document, _elements(folder))
-        extracted = extract_segments(services.extractor, document, segments, journal, watch)
+        extracted = extract_segments(extractor, document, segments, journal, watch)
         if not len(journal):
             nothing = ExtractError("The document holds nothing to remember.")
             raise extracted.failures[0][1] if extracted.failures else nothing
@@ -107,6 +116,7 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
         warnings = merge_warnings(lease.document.warnings, warnings_of(extracted, journal))
     services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
+    forget_unused(extractor)
 
 
 def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
@@ -123,18 +133,21 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
     known = lease.document.counts
     knobs = services.settings.index
     services.store.prepare()
+    forgotten: frozenset[str] | None = None
     with running(Errand(document.owner.tenant, document.id, Stage.INDEX.value)):
-        report = index_document(
-            services.store,
-            services.embedder,
-            document,
-            _extractions(folder),
-            knobs.batch,
-            # No pause: a run that is started over begins from the first item.
-            lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
-            dense_rows_per_table=knobs.dense_rows_per_table,
-            ungrounded=knobs.ungrounded,
-        )
+        # Once more when something was forgotten while it was being written.
+        while forgotten != (forgotten := services.ledger.forgotten.of(document.id)):
+            report = index_document(
+                services.store,
+                services.embedder,
+                document,
+                without(_extractions(folder), forgotten),
+                knobs.batch,
+                # No pause: a run that is started over begins from the first item.
+                lambda done: watch.tell(done, known.episodes + known.facts, may_pause=False),
+                dense_rows_per_table=knobs.dense_rows_per_table,
+                ungrounded=knobs.ungrounded,
+            )
     write_json(folder / INDEX_REPORT, report)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     services.ledger.stages.complete(
@@ -150,7 +163,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
 
 
 def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
-    """Remove all that came of a document: points, artifacts, its row, and bytes that no other document has.
+    """Remove all that came of a document: points, artifacts, answers, its row, and bytes no other has.
 
     Raises:
         TransientError: the store is away.
@@ -161,22 +174,33 @@ def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
     tenant = record.owner.tenant
     services.store.prepare()
     services.store.delete_document(tenant, record.id)
-    left = sum(services.store.count(kind, tenant, record.id) for kind in Collection)
+    left = sum(services.store.count(kind, tenant, record.id) for kind in Layer)
     if left:
         raise PointsRemain(f"The store still holds {left} points of the document.")
     watch.check()
     folder = artifact_dir(services.artifacts, record.id)
     if folder.exists():
+        answers = AnswerCache(services.settings.answers)
+        for name in answers_of(folder, folder / EXTRACTIONS):
+            answers.remove(name)
         shutil.rmtree(folder)
     removal = services.ledger.stages.remove(lease)
     if removal.purge is not None:
         purge(services.ledger, services.blobs, removal.purge)
 
 
-def _clear(folder: Path, keep: Path) -> None:
+def _read_file(services: Services, record: DocumentRecord, work: Path) -> ParseOutcome:
+    try:
+        with services.blobs.local(record.sha256) as path:
+            return services.parse(path, record.name, services.settings.parse, work)
+    except FileNotFoundError as error:
+        raise BytesMissing from error
+
+
+def _clear(folder: Path, keep: Collection[Path]) -> None:
     """Remove what earlier runs of any stage left: it may not fit the elements to come."""
     for path in folder.iterdir():
-        if path == keep:
+        if path in keep:
             continue
         if path.is_dir():
             shutil.rmtree(path)

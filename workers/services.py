@@ -163,7 +163,7 @@ def open_ledger(settings: Settings) -> Ledger:
         max_attempts=settings.worker_max_attempts,
         max_deaths=settings.worker_max_deaths,
     )
-    return Ledger(settings.ledger_url, rules)
+    return Ledger(settings.ledger_url, rules, conversation=settings.conversation)
 
 
 def open_blobs(settings: Settings) -> Blobs:

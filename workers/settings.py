@@ -1,7 +1,6 @@
 """All settings in one place. Only the entry points call ``Settings.from_env``; all others are handed values.
 
-A field ``database_url`` is read from ``DATABASE_URL``; the groups ``parse``, ``embed``, ``index``,
-``mrag`` and ``llm`` from ``PARSE_*``, ``EMBED_*``, ``INDEX_*``, ``MRAG_*`` and ``LLM_*``.
+A field ``database_url`` is read from ``DATABASE_URL``; those of a group like ``parse`` from ``PARSE_*``.
 ``deploy/env.example`` lists every one.
 """
 
@@ -18,6 +17,7 @@ from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
+from workers.conversation import ConversationKnobs
 
 # What a stage needs around the parse itself: fetching the bytes, keeping the elements and inner files.
 _PARSE_SLACK_S = 120
@@ -90,6 +90,7 @@ class Settings(Frozen):
     embed: EmbedKnobs = EmbedKnobs()
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
+    conversation: ConversationKnobs = ConversationKnobs()
     llm: LlmKnobs = LlmKnobs()
 
     @model_validator(mode="after")
@@ -142,6 +143,11 @@ class Settings(Frozen):
     def model_folder(self) -> Path:
         """The folder of validated answers, and of what endpoints have shown that they take."""
         return self._home / "cache" / "model"
+
+    @property
+    def answers(self) -> Path:
+        """The folder of a language model's validated answers."""
+        return self.model_folder / "answers"
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> Settings:

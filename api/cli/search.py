@@ -15,6 +15,8 @@ _SUMMARY = 160  # characters of a summary shown on a terminal
 
 def show_answer(answer: dict[str, Any]) -> None:
     """Print an answer for people: facts with their places first, then episodes."""
+    if answer.get("relevant") is False and (answer["facts"] or answer["episodes"]):
+        out.print("Nothing relevant found; this is the nearest there is.", style="yellow")
     for fact in answer["facts"]:
         place = ", ".join(anchor["label"] for anchor in fact["anchors"][:2])
         out.print(f"[bold green]{fact['score']:.2f}[/]  ", end="")
@@ -24,9 +26,13 @@ def show_answer(answer: dict[str, Any]) -> None:
         out.print(f"[bold blue]{episode['score']:.2f}[/]  [bold]episode[/] ", end="")
         out.print(f"{episode['title']}: {shorten(episode['summary'], _SUMMARY)}", markup=False)
         out.print(f"      {episode['document']['name']}", style="dim", markup=False)
+    for message in answer["raw_messages"]:
+        said = f"{message['sender_name'] or message['sender_id']}: {shorten(message['content'], _SUMMARY)}"
+        out.print(f"[bold yellow]new[/]   {message['timestamp']}  ", end="")
+        out.print(said, markup=False)
     for part in answer.get("degraded", []):
         out.print(f"degraded: {part['part']}: {part['reason']}", style="yellow", markup=False)
-    if not answer["facts"] and not answer["episodes"]:
+    if not answer["facts"] and not answer["episodes"] and not answer["raw_messages"]:
         out.print("Nothing found.")
 
 

@@ -22,6 +22,7 @@ class Course(NamedTuple):
         configurations: to compare.
         cutoffs: k of Recall@k; 5 and 10 are added.
         limit: questions per set, spread evenly; None for all.
+        talks: talks per set, spread evenly; None for all.
         seed: of sampling and of the bootstrap.
         workdir: where memories and vectors are kept.
         reuse: what was taken in before is used as it is.
@@ -30,6 +31,7 @@ class Course(NamedTuple):
     configurations: tuple[Configuration, ...]
     cutoffs: tuple[int, ...]
     limit: int | None
+    talks: int | None
     seed: int
     workdir: Path
     reuse: bool
@@ -38,6 +40,23 @@ class Course(NamedTuple):
     def ks(self) -> tuple[int, ...]:
         """All cut-offs, ascending."""
         return tuple(sorted({*self.cutoffs, 5, 10}))
+
+
+def narrowed(the_set: QuestionSet, talks: int | None, seed: int) -> QuestionSet:
+    """Return a set of talks with some of them only, and the questions about those.
+
+    Args:
+        the_set: texts come back as they are.
+        talks: how many, spread evenly; None for all.
+        seed: of the sample.
+    """
+    if not the_set.talks or talks is None:
+        return the_set
+    kept = set(evenly(list(dict.fromkeys(one.scope for one in the_set.passages)), talks, seed))
+    return the_set._replace(
+        passages=tuple(one for one in the_set.passages if one.scope in kept),
+        questions=tuple(one for one in the_set.questions if one.scope in kept),
+    )
 
 
 def sampled(questions: Sequence[Question], course: Course, *, answerable: bool) -> list[Question]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 import httpx
@@ -28,14 +29,17 @@ from retrieval.embedding_cache import CachedEmbedder, VectorCache
 from retrieval.evaluation.replay import ReplayEmbedder, ReplayStore
 from retrieval.protocols import Embedder
 from retrieval.qdrant_connection import connect
+from retrieval.search import Searcher
 from workers.run import run_stage
 from workers.services import Services, build_services
 from workers.settings import Settings
+from workers.watch import lasting
 
 TENANT = "default"
 _START_S = 60.0
 _WINDOW = 100
-_CACHE_BYTES = 4 * 2**30
+_PAUSE_S = 0.5
+CACHE_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Ground:
         store, embedder: what searchers of all configurations share.
         encoder: counts the texts that had to be encoded.
         work: does what the API has accepted.
+        between: to be called before each question.
     """
 
     services: Services
@@ -55,6 +60,7 @@ class Ground:
     embedder: ReplayEmbedder
     encoder: ReplayEmbedder
     work: Callable[[Callable[[int], None]], None]
+    between: Callable[[], None]
 
 
 @contextmanager
@@ -77,9 +83,17 @@ def ground(settings: Settings, folder: Path, cache: Path, environ: Mapping[str, 
         url, key = f"http://{LOOPBACK}:{free_port()}", home.secrets().store_key
         child = Child(_store(home, url, environ, key), home.logs / "store.log")
         child.start()
+
+        def tend() -> None:
+            child.tend()
+            if child.process is not None:
+                lasting(child.process.pid)
+
+        tend()
         try:
             _await_store(child, url)
-            with connected(own_settings(settings, folder, url, key), connect(url, key), cache) as made:
+            own = own_settings(settings, folder, url, key)
+            with connected(own, connect(url, key), cache, tend=tend) as made:
                 yield made
         finally:
             child.stop()
@@ -102,7 +116,11 @@ def own_settings(settings: Settings, folder: Path, url: str, key: str) -> Settin
 
 @contextmanager
 def connected(
-    settings: Settings, qdrant: QdrantClient, cache: Path, encoder: Embedder | None = None
+    settings: Settings,
+    qdrant: QdrantClient,
+    cache: Path,
+    encoder: Embedder | None = None,
+    tend: Callable[[], object] = lambda: None,
 ) -> Iterator[Ground]:
     """Put the parts together around a store that runs.
 
@@ -111,37 +129,60 @@ def connected(
         qdrant: where the store is.
         cache: file of vectors that were encoded before.
         encoder: instead of the one the settings name.
+        tend: called now and then, to start the store again if it died.
     """
     counted = ReplayEmbedder(encoder or make_embedder(settings.embedder, settings.embed))
-    embedder = ReplayEmbedder(CachedEmbedder(counted, VectorCache(cache, _CACHE_BYTES)))
+    embedder = ReplayEmbedder(CachedEmbedder(counted, VectorCache(cache, CACHE_BYTES)))
     store = ReplayStore(qdrant, embedder.fingerprint, embedder.dimension)
     services = replace(
-        build_services(settings), store=store, embedder=embedder, enqueue=lambda: 0, depths=dict
+        build_services(settings),
+        store=store,
+        embedder=embedder,
+        searcher=Searcher(store, embedder, settings.mrag),
+        enqueue=lambda: 0,
+        depths=dict,
     )
     services.ledger.migrate()
     store.prepare()
     app = create_app(services, settings, lambda _: Principal(tenant=TENANT, scope=Scope.ADMIN))
     client = Client(Address("http://strata", None), httpx.WSGITransport(app=app))
     try:
-        yield Ground(services, client, store, embedder, counted, lambda tell: _work(services, tell))
+        steps = count(1)
+
+        def work(tell: Callable[[int], None]) -> None:
+            _work(services, steps, tend, tell)
+
+        def between() -> None:
+            tend()
+            store.forget()
+
+        yield Ground(services, client, store, embedder, counted, work, between)
     finally:
         services.ledger.close()
         qdrant.close()
 
 
-def _work(services: Services, tell: Callable[[int], None]) -> None:
-    done = 0
-    while entries := services.ledger.outbox.take(_WINDOW):
+def _work(
+    services: Services, steps: Iterator[int], tend: Callable[[], object], tell: Callable[[int], None]
+) -> None:
+    """Work off the outbox; what failed for the moment is tried again when it is due."""
+    outbox = services.ledger.outbox
+    while True:
+        tend()
+        entries = outbox.take(_WINDOW)
         for entry in entries:
             run_stage(services, entry.stage, entry.document_id)
-            done += 1
-            tell(done)
+            tell(next(steps))
+        if not entries and not outbox.waiting():
+            return
+        if not entries:
+            time.sleep(_PAUSE_S)
 
 
 def _store(home: Home, url: str, environ: Mapping[str, str], key: str) -> ChildSpec:
     port = url.rpartition(":")[2]
     command = (sys.executable, "-m", "retrieval.edge.server", "--data", str(home.root / "store"),
-               "--host", LOOPBACK, "--port", port, "--log-level", "warning")  # fmt: skip
+               "--host", LOOPBACK, "--port", port, "--log-level", "info")  # fmt: skip
     return ChildSpec("store", command, {**environ, "STRATA_STORE_KEY": key}, stop_s=20.0)
 
 

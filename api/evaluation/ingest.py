@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +16,14 @@ from api.evaluation.errors import IngestFailed, NothingToReuse
 from ingest.anchors import Frozen
 from retrieval.evaluation.sets import Passage, QuestionSet
 
-Tell = Callable[[int], None]
+# Sees to it that what the API has accepted gets done: told the id of a batch, None when there is none.
+Finish = Callable[[str | None], None]
 _FILES_PER_REQUEST = 100
+_MESSAGES_PER_REQUEST = 500
 _TITLE_CHARACTERS = 120
+# Turns without times of their own follow each other at this pace, from this moment where no date is told.
+_PACE = timedelta(seconds=1)
+_UNDATED = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _PAGE = 200
 
 
@@ -52,28 +59,78 @@ class Coverage(NamedTuple):
     units: Mapping[str, str]
 
 
-def put_texts(client: Client, the_set: QuestionSet, work: Callable[[], None]) -> None:
-    """Hand in texts as files, those of one memory and date in one request.
+def put(client: Client, the_set: QuestionSet, finish: Finish, prefix: str = "") -> None:
+    """Hand in a set: turns of talks as messages, texts as files.
 
     Args:
         client: the API.
-        the_set: whose passages are texts.
-        work: called after each request.
+        the_set: what to hand in.
+        finish: called after each request.
+        prefix: put before the names of memories.
 
     Raises:
-        IngestFailed: a file was refused.
+        IngestFailed: something was refused.
     """
+    if the_set.talks:
+        _put_talks(client, the_set, finish, prefix)
+    else:
+        _put_texts(client, the_set, finish, prefix)
+
+
+def _put_talks(client: Client, the_set: QuestionSet, finish: Finish, prefix: str) -> None:
+    grouped = groupby(
+        the_set.passages, key=lambda one: (one.scope, str(one.meta.get("session") or one.scope))
+    )
+    for (talk, session), group in grouped:
+        owner = {"user_id": prefix + talk, "session_id": session}
+        turns = list(group)
+        start = _moment(turns[0].meta.get("date"))
+        messages = [_message(one, start + at * _PACE) for at, one in enumerate(turns)]
+        for at in range(0, len(messages), _MESSAGES_PER_REQUEST):
+            body = {**owner, "messages": messages[at : at + _MESSAGES_PER_REQUEST]}
+            client.call("POST", "/api/v1/memories", json=body)
+        finish(client.call("POST", "/api/v1/memories/flush", json=owner)["batch_id"])
+
+
+def _conversation(turn: Passage) -> tuple[str, str]:
+    return str(turn.scope), str(turn.meta.get("session") or turn.scope)
+
+
+def _moment(date: object) -> datetime:
+    try:
+        moment = datetime.fromisoformat(str(date))
+    except ValueError:
+        return _UNDATED
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _message(turn: Passage, sent_at: datetime) -> dict[str, str]:
+    speaker = str(turn.meta.get("speaker") or "speaker")
+    said = turn.text.removeprefix(f"{speaker}: ")
+    return {
+        "message_id": turn.id,
+        "sender_id": speaker,
+        "timestamp": sent_at.isoformat(),
+        "content": said if said.strip() else turn.text,
+    }
+
+
+def _put_texts(client: Client, the_set: QuestionSet, finish: Finish, prefix: str) -> None:
+    """Texts of one memory and date go in one request."""
     numbered = [(number, one) for number, one in enumerate(the_set.passages)]
     for (memory, date), group in _grouped(the_set, numbered):
+        owner = {
+            "user_id": prefix + memory,
+            **({"metadata": json.dumps({"occurred_at": date})} if date else {}),
+        }
         for at in range(0, len(group), _FILES_PER_REQUEST):
             with tempfile.TemporaryDirectory(prefix="strata-eval-") as folder:
                 files = [_file(Path(folder), *one) for one in group[at : at + _FILES_PER_REQUEST]]
-                owner = {"user_id": memory, **({"metadata": f'{{"occurred_at": "{date}"}}'} if date else {})}
                 answer = client.upload(files, owner, None)
             for row in answer["documents"]:
                 if row["document_id"] is None:
                     raise IngestFailed(f"{row['filename']}: {row.get('detail')}")
-            work()
+            finish(answer["batch_id"])
 
 
 def _grouped(
@@ -126,6 +183,12 @@ def listed(client: Client, memories: Iterable[str]) -> list[dict[str, Any]]:
     return rows
 
 
+def tokens_spent(client: Client) -> int:
+    """Return how many tokens language models have read and written so far."""
+    total = client.call("GET", "/api/v1/usage")["total"]
+    return int(total["prompt_tokens"] + total["completion_tokens"])
+
+
 def coverage(client: Client, the_set: QuestionSet, rows: Sequence[Mapping[str, Any]]) -> Coverage:
     """Return which passages documents and episodes show, from what the API tells of them."""
     return _of_talks(client, the_set, rows) if the_set.talks else _of_texts(the_set, rows)
@@ -165,9 +228,3 @@ def _pages(client: Client, path: str) -> Iterator[dict[str, Any]]:
         if not page["has_more"]:
             return
         cursor = page["cursor"]
-
-
-def sessions(passages: Sequence[Passage]) -> Iterator[tuple[tuple[str, str], list[Passage]]]:
-    """Yield the turns of each session of each talk, in order."""
-    for (talk, session), turns in groupby(passages, key=lambda one: (one.scope, one.meta.get("session"))):
-        yield (str(talk), str(session or talk)), list(turns)

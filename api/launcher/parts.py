@@ -60,7 +60,7 @@ def _worker(settings: Settings, env: dict[str, str]) -> ChildSpec:
     command = (
         sys.executable, "-m", "celery", "-A", "workers.app", "worker",
         "--loglevel", settings.strata_log_level, "--concurrency", str(settings.worker_concurrency),
-        "--without-gossip", "--without-mingle",
+        "--without-gossip", "--without-mingle", "--without-heartbeat",
     )  # fmt: skip
     return ChildSpec("worker", command, dict(env), stop_s=30.0)
 

@@ -18,6 +18,8 @@ from api.schemas.documents import FactsQuery, PageQuery
 from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_jsonl
 from ingest.model import Element
+from workers.forgetting import without
+from workers.model import Kind
 
 blueprint = APIBlueprint("contents", __name__, url_prefix="/api/v1/documents/<document_id>")
 
@@ -44,14 +46,25 @@ def _elements(document_id: str) -> Iterator[dict[str, Any]]:
 def _extractions(document_id: str) -> Iterator[Extraction]:
     path = artifact_dir(services().artifacts, document_id) / "extractions.jsonl"
     if path.exists():
-        yield from read_jsonl(path, Extraction)
+        yield from without(read_jsonl(path, Extraction), services().ledger.forgotten.of(document_id))
 
 
 @blueprint.get("/content")
 @blueprint.doc(summary="The original bytes", security="bearer", responses=[401, 404])
 def content(document_id: str) -> Response:
-    """Return the file as it was handed in, always as a download: it may be hostile."""
+    """Return the file as it was handed in, always as a download: it may be hostile.
+
+    Of a conversation: its messages, one JSON object a line.
+    """
     record = visible(document_id)
+    if record.kind is Kind.CONVERSATION:
+        known = services().ledger.messages.of_document(record.owner.tenant, record.id)
+        lines = "".join(one.message.model_dump_json() + "\n" for one in known)
+        return Response(
+            lines,
+            mimetype="application/octet-stream",
+            headers={"Content-Disposition": 'attachment; filename="messages.jsonl"'},
+        )
     held = ExitStack()
     response = send_file(
         held.enter_context(services().blobs.open(record.sha256)),

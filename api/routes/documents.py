@@ -114,6 +114,7 @@ def document_out(record: DocumentRecord) -> DocumentOut:
     error = record.error
     return DocumentOut(
         id=record.id,
+        kind=record.kind,
         name=record.name,
         media_type=record.media_type,
         size_bytes=record.size_bytes,

@@ -34,6 +34,7 @@ class DocumentOut(BaseModel):
     """The whole life of a document in one view."""
 
     id: str
+    kind: str = Field(description="'file' or 'conversation'")
     name: str
     media_type: str
     size_bytes: int

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from api.schemas.memories import RawMessageOut
 from extract.model import AtomicFact
 from ingest.anchors import Anchor
+from ingest.model import Element
 from retrieval.model import (
     Degraded,
     DocumentRef,
@@ -20,6 +23,8 @@ from retrieval.model import (
     SearchAnswer,
     SearchMethod,
 )
+from workers.conversation import KnownMessage
+from workers.originals import Originals
 
 
 class SearchRequest(BaseModel):
@@ -34,7 +39,9 @@ class SearchRequest(BaseModel):
     radius: float | None = Field(default=None, ge=0, le=1, description="drop hits scored below it")
     filters: dict[str, Any] = Field(default_factory=dict)
     as_of: datetime | None = None
-    include_original_data: bool = False
+    include_original_data: bool = Field(
+        default=False, description="show the elements of the source behind each hit"
+    )
     include: list[Include] = []
 
     @field_validator("query")
@@ -59,6 +66,25 @@ class AnchorOut(BaseModel):
         return cls(label=anchor.label(), **anchor.model_dump(mode="json", exclude_none=True))
 
 
+class OriginalOut(BaseModel):
+    """A piece of the source as it was read, with its place."""
+
+    position: int = Field(description="0-based order in the document")
+    kind: str
+    text: str
+    anchor: AnchorOut
+
+    @classmethod
+    def of(cls, element: Element) -> OriginalOut:
+        """Return the public form of an element."""
+        return cls(
+            position=element.position,
+            kind=element.kind,
+            text=element.text,
+            anchor=AnchorOut.of(element.anchor),
+        )
+
+
 class FactOut(BaseModel):
     """A fact of the answer."""
 
@@ -72,6 +98,7 @@ class FactOut(BaseModel):
     quote: str
     occurred_at: datetime | None
     trace: HitTrace | None = None
+    original_data: list[OriginalOut] | None = None
 
     @classmethod
     def of(cls, hit: FactHit) -> FactOut:
@@ -108,6 +135,7 @@ class EpisodeOut(BaseModel):
     score: float
     atomic_facts: list[FactOut]
     trace: HitTrace | None = None
+    original_data: list[OriginalOut] | None = None
 
     @classmethod
     def of(cls, hit: EpisodeHit) -> EpisodeOut:
@@ -147,30 +175,43 @@ class QueryOut(BaseModel):
 
 
 class SearchResponse(BaseModel):
-    """The answer, best first in each list. ``degraded`` is there only when a part did not work."""
+    """The answer, best first in each list. ``degraded`` is there only when a part did not work.
+
+    ``relevant`` is false when even the best hit scores too low to be about the question, and null when scores
+    only put hits in order.
+    """
 
     episodes: list[EpisodeOut]
     facts: list[FactOut]
     profiles: list[dict[str, Any]]
-    raw_messages: list[dict[str, Any]]
+    raw_messages: list[RawMessageOut]
     agent_memory: AgentMemoryOut
     query: QueryOut
+    relevant: bool | None = None
     degraded: list[Degraded] | None = None
     trace: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, answer: SearchAnswer, query: QueryOut) -> SearchResponse:
+    def of(cls, answer: SearchAnswer, query: QueryOut, fresh: Sequence[KnownMessage] = ()) -> SearchResponse:
         """Return the public form of an answer."""
         return cls(
             episodes=[EpisodeOut.of(hit) for hit in answer.episodes if hit.answers],
             facts=[FactOut.of(hit) for hit in answer.facts],
             profiles=list(answer.profiles),
-            raw_messages=list(answer.raw_messages),
+            raw_messages=[RawMessageOut.of(one) for one in fresh],
             agent_memory=AgentMemoryOut(cases=list(answer.agent_cases), skills=list(answer.agent_skills)),
             query=query,
+            relevant=answer.relevant,
             degraded=list(answer.degraded) or None,
             trace=answer.trace,
         )
+
+    def show_originals(self, originals: Originals) -> None:
+        """Put the words of the source beside each hit."""
+        hits: list[EpisodeOut | FactOut] = [*self.episodes, *self.facts]
+        hits += (fact for episode in self.episodes for fact in episode.atomic_facts)
+        for hit in hits:
+            hit.original_data = [OriginalOut.of(element) for element in originals.get(hit.id, ())]
 
     def public(self) -> dict[str, Any]:
         """Return the JSON body: optional extras only where they hold something."""
@@ -183,6 +224,7 @@ class SearchResponse(BaseModel):
             *body["facts"],
             *(f for e in body["episodes"] for f in e["atomic_facts"]),
         ]:
-            if hit["trace"] is None:
-                del hit["trace"]
+            for key in ("trace", "original_data"):
+                if hit[key] is None:
+                    del hit[key]
         return body

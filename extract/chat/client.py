@@ -18,6 +18,7 @@ import httpx2
 import openai
 from openai import OpenAI
 
+from extract.chat.body import BodyTooLong, BodyTooSlow, read_body
 from extract.chat.capabilities import Capabilities, CapabilityMemory
 from extract.chat.errand import current, pause, still_wanted
 from extract.chat.faults import dislike_of, typed
@@ -147,17 +148,14 @@ class ChatClient:
     def _post(self, body: dict[str, Any]) -> bytes:
         """Return the raw answer, read under a deadline and a size limit."""
         deadline = time.monotonic() + self._knobs.timeout_s
-        pieces: list[bytes] = []
-        size = 0
-        with self._connected().chat.completions.with_streaming_response.create(**body) as response:
-            for piece in response.iter_bytes():
-                pieces.append(piece)
-                size += len(piece)
-                if time.monotonic() > deadline:
-                    raise ModelUnavailable(f"The answer was not there after {self._knobs.timeout_s:g} s.")
-                if size > self._knobs.max_answer_bytes:
-                    raise ModelUnavailable("The answer is longer than LLM_MAX_ANSWER_BYTES allows.")
-        return b"".join(pieces)
+        try:
+            with self._connected().chat.completions.with_streaming_response.create(**body) as response:
+                return read_body(response.iter_bytes(), deadline, self._knobs.max_answer_bytes)
+        except BodyTooSlow as error:
+            message = f"The answer was not there after {self._knobs.timeout_s:g} s."
+            raise ModelUnavailable(message) from error
+        except BodyTooLong as error:
+            raise ModelUnavailable("The answer is longer than LLM_MAX_ANSWER_BYTES allows.") from error
 
     def _connected(self) -> OpenAI:
         with self._lock:

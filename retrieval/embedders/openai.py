@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from extract.chat.body import BodyTooLong, BodyTooSlow, read_body
 from extract.chat.errand import current
+from extract.chat.faults import of_refusal, retry_after, telling_words
 from extract.chat.model import CallRecord, Usage
+from extract.errors import QuotaExhausted
 from extract.scripts import estimate_tokens
 from ingest.errors import StrataError
-from retrieval.errors import EmbedderRefused, EmbedderUnavailable, FingerprintMismatch
+from retrieval.errors import EmbedderQuota, EmbedderRefused, EmbedderUnavailable, FingerprintMismatch
 from retrieval.knobs import EmbedKnobs
 from retrieval.protocols import Vector
 
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
 
 # Bytes of UTF-8 per token, on the safe side: English has about four, Chinese three.
 _BYTES_PER_TOKEN = 3
+# The most a number of a vector takes in JSON, and what may stand around them.
+_BYTES_PER_NUMBER = 40
+_BYTES_AROUND = 2**20
 # A wrong key or an exceeded quota is put right by the operator; nothing has to be sent again.
 _RETRY_STATUS = frozenset({401, 402, 403, 408, 409, 425, 429})
 
@@ -114,20 +121,7 @@ class OpenAIEmbedder:
             self._on_call(CallRecord(self._knobs.model, usage, seconds, outcome, 1, current()))
 
     def _ask(self, texts: list[str]) -> tuple[Vector, Usage]:
-        from openai import APIConnectionError, APIError, omit
-
-        try:
-            answer = self._connected().embeddings.create(
-                model=self._knobs.model,
-                input=texts,
-                encoding_format="float",
-                dimensions=self.dimension if self._knobs.send_dimension else omit,
-            )
-        except APIConnectionError as error:
-            raise EmbedderUnavailable(f"The embedding service does not answer ({error}).") from error
-        except APIError as error:
-            raise _failure(error) from error
-        rows = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
+        rows, told = _read(self._post(texts))
         if len(rows) != len(texts):
             raise EmbedderRefused(f"The service gave {len(rows)} vectors for {len(texts)} texts.")
         if wrong := {len(row) for row in rows} - {self.dimension}:
@@ -135,7 +129,38 @@ class OpenAIEmbedder:
                 f"{self._knobs.model} gives vectors of {wrong.pop()} numbers, not of {self.dimension}.",
                 next_step="Set EMBED_DIMENSION to the model's length, or choose another EMBED_MODEL.",
             )
-        return _unit(np.asarray(rows, dtype=np.float32)), _used(answer.usage, texts)
+        return _unit(_numbers(rows)), _used(told, texts)
+
+    def _post(self, texts: list[str]) -> bytes:
+        """Return the raw answer, read under a deadline and a size limit."""
+        import httpx2
+        from openai import APIConnectionError, APIError, omit
+
+        most = len(texts) * self.dimension * _BYTES_PER_NUMBER + _BYTES_AROUND
+        try:
+            with self._connected().embeddings.with_streaming_response.create(
+                model=self._knobs.model,
+                input=texts,
+                encoding_format="float",
+                dimensions=self.dimension if self._knobs.send_dimension else omit,
+            ) as response:
+                return read_body(response.iter_bytes(), time.monotonic() + self._knobs.timeout_s, most)
+        except (APIConnectionError, httpx2.HTTPError) as error:
+            raise EmbedderUnavailable(f"The embedding service does not answer ({error}).") from error
+        except APIError as error:
+            raise _failure(error) from error
+        except BodyTooSlow as error:
+            message = f"The vectors were not there after {self._knobs.timeout_s:g} s."
+            raise EmbedderUnavailable(message) from error
+        except BodyTooLong as error:
+            raise EmbedderRefused("The service sent far more than the vectors it was asked for.") from error
+
+    def close(self) -> None:
+        """Close the connections; a later request opens new ones."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
 
     def _connected(self) -> OpenAI:
         with self._lock:
@@ -152,9 +177,30 @@ class OpenAIEmbedder:
         return self._client
 
 
+def _read(raw: bytes) -> tuple[list[Any], object]:
+    """Return the vectors of an answer in the order of the texts, and what it says of their cost."""
+    try:
+        answer = json.loads(raw)
+        if answer.get("error") and not answer.get("data"):
+            status = answer["error"].get("code")
+            said = telling_words(answer["error"])
+            raise _refusal(status if isinstance(status, int) else 500, said, None)
+        items = sorted(answer["data"], key=lambda item: item.get("index", 0))
+        return [list(item["embedding"]) for item in items], answer.get("usage")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EmbedderUnavailable("The embedding service sent no readable answer.") from error
+
+
+def _numbers(rows: list[Any]) -> Vector:
+    try:
+        return np.asarray(rows, dtype=np.float32)
+    except (ValueError, TypeError) as error:
+        raise EmbedderRefused("The service gave a vector that is no list of numbers.") from error
+
+
 def _used(told: object, texts: Sequence[str]) -> Usage:
     """Return the tokens of a request, counted here when the service does not tell them."""
-    tokens = getattr(told, "prompt_tokens", None)
+    tokens = told.get("prompt_tokens") if isinstance(told, dict) else None
     if isinstance(tokens, int) and tokens > 0:
         return Usage(prompt_tokens=tokens)
     return Usage(prompt_tokens=sum(map(estimate_tokens, texts)), estimated=True)
@@ -183,9 +229,15 @@ def _unit(vectors: Vector) -> Vector:
 
 def _failure(error: APIError) -> EmbedderUnavailable | EmbedderRefused:
     status = getattr(error, "status_code", None)
-    said = f"The embedding service answers {status}: {error.message[:300]}"
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    said = f"{telling_words(error.body)} {error.message}"
+    return _refusal(status, said, retry_after(headers))
+
+
+def _refusal(status: int | None, said: str, wait_s: float | None) -> EmbedderUnavailable | EmbedderRefused:
+    detail = f"The embedding service answers {status}: {said.strip()[:300]}"
+    if isinstance(of_refusal(status or 500, said, wait_s), QuotaExhausted):
+        return EmbedderQuota(detail, retry_after_s=wait_s)
     if status is None or status >= 500 or status in _RETRY_STATUS:
-        headers = getattr(getattr(error, "response", None), "headers", {})
-        wait = str(headers.get("retry-after", ""))
-        return EmbedderUnavailable(said, retry_after_s=float(wait) if wait.isdigit() else None)
-    return EmbedderRefused(said)
+        return EmbedderUnavailable(detail, retry_after_s=wait_s)
+    return EmbedderRefused(detail)

@@ -126,17 +126,20 @@ class EvaluationReport(Frozen):
 
     Attributes:
         made_at: ISO 8601.
-        encoder: its fingerprint.
-        limit: questions per set; None for all.
+        place: where memory was: in this process, or the URL of a server.
+        encoder: fingerprint of the one in this process.
+        limit, talks: questions and talks per set; None for all.
         seed: of sampling and of the bootstrap.
         baseline: the configuration others are compared with.
     """
 
     version: str
     made_at: str
+    place: str
     encoder: str
     extractor: str
     limit: int | None
+    talks: int | None
     seed: int
     cutoffs: tuple[int, ...]
     baseline: str

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from api.cli.client import Address, Client
-from api.launcher.home import Home
+from api.launcher.home import Home, Running
 from api.launcher.serve import is_ready
 from workers.settings import Settings
 
@@ -74,9 +74,26 @@ class Instance:
         assert running is not None
         return next(child.pid for child in running.children if child.name == name)
 
-    def kill(self, name: str) -> None:
-        """Kill a child, and the processes it started, with -9."""
-        os.killpg(self.pid_of(name), signal.SIGKILL)
+    def kill(self, name: str, patience_s: float = 60.0) -> None:
+        """Kill a child, and the processes it started, with -9; one that was killed before is waited for."""
+        deadline = time.monotonic() + patience_s
+        while time.monotonic() < deadline:
+            running = self.home.server()
+            child = next((one for one in running.children if one.name == name), None) if running else None
+            if child is not None and self._is(child):
+                os.killpg(child.pid, signal.SIGKILL)
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{name} does not come back:\n{self.logs()}")
+
+    @staticmethod
+    def _is(child: Running) -> bool:
+        """Tell whether a recorded process is the one that runs now, and not a corpse or a stranger."""
+        try:
+            process = psutil.Process(child.pid)
+            return process.create_time() == child.created and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
 
     def kill_all(self) -> None:
         """Kill the launcher and every child with -9, as a power cut would."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageDraw
 
 from ingest import sandbox
 from ingest.child import error_for
 from ingest.errors import CorruptFile, FileTooLarge, MaliciousFile, StrataError, TransientError
-from ingest.forkserver import command
+from ingest.forkserver import PIXELS, command
 from ingest.jobs import Answer, Job, Report, is_whole, receive, send
 from ingest.limits import ParseLimits
 from ingest.outcome import ParseOutcome
@@ -101,6 +102,22 @@ def test_a_parser_may_promise_that_its_threads_are_not_missed(server: sandbox._S
         outcome_of(server.ask(job))
     assert "text/plain" not in arguments(server.process.pid)
     assert len(list(Path(f"/proc/{server.process.pid}/task").iterdir())) == 2
+
+
+def test_models_that_read_pixels_are_loaded_once_for_all_children(tmp_path: Path) -> None:
+    picture = Image.new("RGB", (320, 90), "white")
+    ImageDraw.Draw(picture).text((20, 20), "Moss 1,250", fill="black", font_size=32)
+    picture.save(tmp_path / "blob", "PNG")
+    job = Job(path=tmp_path / "blob", name="a.png", limits=ParseLimits(), out_dir=tmp_path / "out")
+    server = sandbox._Server()
+    try:
+        outcome_of(server.ask(job))
+        again = server.ask(job)  # answered once the models are loaded
+        assert outcome_of(again).element_count == 1
+        assert "onnxruntime" in Path(f"/proc/{server.process.pid}/maps").read_text()
+        assert PIXELS not in arguments(server.process.pid)
+    finally:
+        server.close()
 
 
 def test_the_most_memory_is_told(job: Job) -> None:

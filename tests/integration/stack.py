@@ -54,7 +54,8 @@ class Stack:
         queues = ",".join(queue_name(self.services.settings, name) for name in (*Stage, MAINTENANCE))
         command = [
             sys.executable, "-m", "celery", "-A", "tests.integration.worker_app", "worker",
-            "--loglevel", "info", "--concurrency", str(concurrency), "--without-gossip", "--without-mingle",
+            "--loglevel", "info", "--concurrency", str(concurrency),
+            "--without-gossip", "--without-mingle", "--without-heartbeat",
             "-n", f"w{len(self._workers)}@%h", "-Q", queues,
         ]  # fmt: skip
         with (self.home / f"worker{len(self._workers)}.log").open("wb") as log:

@@ -6,10 +6,12 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import redis
 
+from tests.conftest import start_redis
 from tests.integration.stack import Stack
 from workers.model import State
 
@@ -106,6 +108,28 @@ def test_a_flushed_broker_is_filled_again(stack: Stack, broker: redis.Redis) -> 
     broker.flushdb()
     stack.until_state(busy, State.READY)
     stack.until_state(late, State.READY)
+
+
+def test_a_broker_that_dies_while_every_hand_is_full_is_found_again(tmp_path: Path) -> None:
+    broker, url = start_redis(tmp_path)
+    port = urlsplit(url).port
+    try:
+        with Stack(tmp_path / "home", url) as stack:
+            stack.worker(concurrency=2)
+            ids = [stack.hand_in(f"First {number}\nsleep 2.{number}\nLast") for number in range(2)]
+            stack.until(lambda: all(stack.extracting(f"sleep 2.{number}") for number in range(2)))
+            broker.kill()
+            broker.wait()
+            # Now the worker holds all it may, reads nothing, and what it wants to confirm cannot be.
+            log = stack.home / "worker0.log"
+            stack.until(lambda: log.read_text(errors="replace").count("Couldn't ack") >= 2, 60)
+            broker, _ = start_redis(tmp_path, port)
+            ids.append(stack.hand_in("Late", "late.txt"))
+            stack.until(lambda: all(stack.get(one).state is State.READY for one in ids), 90)
+            assert {stack.diary()[f"sleep 2.{number}"] for number in range(2)} == {1}
+    finally:
+        broker.kill()
+        broker.wait()
 
 
 def test_cancel_ends_a_running_stage_within_seconds(stack: Stack) -> None:

@@ -20,6 +20,7 @@ from tests.workers.stand_ins import LineExtractor, parse_lines, split_lines
 from workers.companion import start_companion
 from workers.lifetime import follow_lifetime
 from workers.queue import Publisher, make_celery, queue_depths, sender
+from workers.receipts import watch_receipts
 from workers.services import Services, open_ledger
 from workers.settings import Settings
 from workers.tasks import register_tasks
@@ -116,4 +117,5 @@ if "CELERY_BROKER_URL" in os.environ:
     app = make_celery(settings)
     register_tasks(app, settings, build)
     start_companion(app, "workers.reconcile", settings.reconcile_every_s)
+    watch_receipts(app)
     follow_lifetime(lambda: None)

@@ -181,6 +181,21 @@ def test_parents_narrow_a_lane(store: QdrantStore) -> None:
     assert none == []
 
 
+def test_pages_hold_everything_once_and_in_order(store: QdrantStore) -> None:
+    put_facts(store, *(a_fact(position=at, text=f"apple {at}") for at in range(7)))
+    put_facts(store, a_fact("d2", text="theirs", owner=owner("t2")))
+    seen, start = [], None
+    while True:
+        items, start = store.page(FACTS, "t1", ANYTHING, 3, start)
+        seen += [item.fact.id for item in items if isinstance(item, IndexedFact)]
+        if start is None:
+            break
+    assert len(seen) == 7
+    assert seen == sorted(set(seen))
+    nothing = Compare(field="user_id", operator="eq", value="nobody")
+    assert store.page(FACTS, "t1", nothing, 3) == ((), None)
+
+
 def test_tenants_never_meet(store: QdrantStore) -> None:
     mine, theirs = a_fact("d1", text="apple"), a_fact("d2", text="apple tart", owner=owner("t2"))
     put_facts(store, mine, theirs)

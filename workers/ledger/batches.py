@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -29,6 +29,17 @@ class Batches:
         identity = str(uuid.uuid4())
         with self._database.write() as session:
             session.add(BatchRow(id=identity, tenant=tenant, created_at=self._database.now()))
+        return identity
+
+    def of_documents(self, tenant: str, ids: Sequence[str]) -> str:
+        """Open a batch of documents that are there already, and return its id."""
+        identity = str(uuid.uuid4())
+        query = select(DocumentRow).where(DocumentRow.tenant == tenant, DocumentRow.id.in_(ids))
+        with self._database.write() as session:
+            session.add(BatchRow(id=identity, tenant=tenant, created_at=self._database.now()))
+            session.flush()
+            for row in session.scalars(query.order_by(DocumentRow.received_at, DocumentRow.id)):
+                add_item(session, identity, tenant, row.name, row.id, None)
         return identity
 
     def refuse(self, tenant: str, batch_id: str, filename: str, error: ErrorRecord) -> None:

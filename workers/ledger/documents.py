@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import select, union_all
 from sqlalchemy.orm import Session
 
 from ingest.ids import document_id
@@ -11,10 +11,11 @@ from workers.ledger import outbox
 from workers.ledger.batches import add_item
 from workers.ledger.database import Database
 from workers.ledger.lifecycle import descendants, new_document, restart, retry_times, start_deleting
+from workers.ledger.message_tables import StretchRow
 from workers.ledger.purges import refuse_leaving_bytes
 from workers.ledger.records import document_record
 from workers.ledger.tables import DocumentRow
-from workers.model import ENDED, Accepted, DocumentRecord, Stage, State, Upload, storable
+from workers.model import ENDED, Accepted, DocumentRecord, Kind, Stage, State, Upload, storable
 
 
 class Documents:
@@ -72,12 +73,18 @@ class Documents:
             return [self._record(session, row) for row in session.scalars(query)]
 
     def hidden_ids(self, tenant: str) -> list[str]:
-        """Return the ids of documents being deleted, whose memories must not be shown any more."""
-        query = select(DocumentRow.id).where(
+        """Return the ids of documents whose memories must not be shown any more.
+
+        They are being deleted, or hold messages that were taken out since they were indexed.
+        """
+        going = select(DocumentRow.id).where(
             DocumentRow.tenant == tenant, DocumentRow.state == State.DELETING
         )
+        withdrawn = select(StretchRow.document_id).where(
+            StretchRow.tenant == tenant, StretchRow.pending, StretchRow.withdrawn
+        )
         with self._database.read() as session:
-            return list(session.scalars(query))
+            return list(session.scalars(union_all(going, withdrawn)))
 
     def cancel(self, tenant: str, identity: str) -> DocumentRecord:
         """Stop work on a document and on what was found inside it.
@@ -145,14 +152,14 @@ class Documents:
 
     def mark_all_deleting(
         self, tenant: str, *, user_id: str | None = None, group_id: str | None = None,
-        session_id: str | None = None,
+        session_id: str | None = None, kind: Kind | None = None,
     ) -> list[str]:  # fmt: skip
         """Mark every document of an owner as going; what is not named is not narrowed by.
 
         Returns:
             The ids of the documents that are going.
         """
-        wanted = {"user_id": user_id, "group_id": group_id, "session_id": session_id}
+        wanted = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "kind": kind}
         query = (
             select(DocumentRow)
             .where(DocumentRow.tenant == tenant)

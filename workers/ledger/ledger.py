@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from workers.conversation import ConversationKnobs
 from workers.ledger.batches import Batches
+from workers.ledger.conversations import Conversations
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
 from workers.ledger.duties import Duties
+from workers.ledger.forgotten import Forgotten
 from workers.ledger.idempotency import Idempotency
 from workers.ledger.keys import ApiKeys
 from workers.ledger.leases import LeaseRules, Leases
 from workers.ledger.listing import Listing
+from workers.ledger.messages import Messages
 from workers.ledger.outbox import Outbox
 from workers.ledger.purges import Purges
 from workers.ledger.recovery import Recovery
@@ -28,15 +32,20 @@ class Ledger:
         rules: leases and how often a stage is tried.
         clock: gives the time; tests hand in their own.
         leases: names holders and tells their fate; tests hand in their own. It brings its own rules.
+        conversation: how conversations are cut.
     """
 
     def __init__(
-        self, url: str, rules: LeaseRules | None = None, clock: Clock = utc_now, leases: Leases | None = None
-    ) -> None:
+        self, url: str, rules: LeaseRules | None = None, clock: Clock = utc_now,
+        leases: Leases | None = None, conversation: ConversationKnobs | None = None,
+    ) -> None:  # fmt: skip
         self.database = Database(url, clock)
         leases = leases or Leases(rules or LeaseRules())
         self.documents = Documents(self.database)
         self.listing = Listing(self.database)
+        self.conversations = Conversations(self.database, conversation or ConversationKnobs())
+        self.messages = Messages(self.database)
+        self.forgotten = Forgotten(self.database)
         self.batches = Batches(self.database)
         self.stages = Stages(self.database, leases)
         self.recovery = Recovery(self.database, leases)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from ingest.ids import PIPELINE_VERSION
 from workers.ledger import outbox
 from workers.ledger.database import Database
+from workers.ledger.message_tables import MessageRow
 from workers.ledger.tables import DocumentRow, OutboxRow
-from workers.model import WORKING, Stage, State, Upload, storable
+from workers.model import WORKING, Kind, Stage, State, Upload, storable
 
 # Above this, reading all waiting messages is cheaper than naming the documents in the query.
 _MANY_IDS = 500
@@ -61,10 +62,13 @@ def start_deleting(database: Database, session: Session, row: DocumentRow) -> No
     """Hide a document and ask for its removal.
 
     The lease of a running stage is left to its holder: the removal begins only when nobody writes any more.
+    Messages go at once: what is sent again afterwards is new.
     """
     row.restore = False
     if row.state == State.DELETING:
         return
+    if row.kind == Kind.CONVERSATION:
+        session.execute(delete(MessageRow).where(MessageRow.document_id == row.id))
     row.state, row.stage = State.DELETING.value, Stage.DELETE.value
     row.attempts = row.deaths = row.done = row.total = 0
     row.finished_at, row.updated_at = None, database.now()

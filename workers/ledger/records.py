@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ingest.model import Owner, ParseWarning
 from workers.ledger.tables import BatchItemRow, DocumentRow, OutboxRow
-from workers.model import Counts, DocumentRecord, ErrorRecord, OutboxEntry, Stage, State, storable
+from workers.model import Counts, DocumentRecord, ErrorRecord, Kind, OutboxEntry, Stage, State, storable
 
 
 def diagnosis(row: DocumentRow | BatchItemRow) -> ErrorRecord | None:
@@ -29,6 +29,7 @@ def document_record(row: DocumentRow, now: datetime, retry_at: datetime | None =
     """Return a document's row as it is shown at a moment."""
     return DocumentRecord(
         id=row.id,
+        kind=Kind(row.kind),
         owner=Owner(tenant=row.tenant, user_id=row.user_id, group_id=row.group_id, session_id=row.session_id),
         name=row.name,
         media_type=row.media_type,

@@ -21,8 +21,9 @@ from workers.ledger.leases import Leases, end, let_go
 from workers.ledger.lifecycle import descendants, restart, start_deleting, waiting_state
 from workers.ledger.purges import mark_if_unused
 from workers.ledger.records import document_record, set_diagnosis
+from workers.ledger.stretches import note_indexed, note_parsed
 from workers.ledger.tables import DocumentRow
-from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Lease, Stage, State
+from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Kind, Lease, Stage, State
 
 
 class Removal(Frozen):
@@ -95,7 +96,7 @@ class Stages:
 
     def complete(
         self, lease: Lease, *, counts: Counts | None = None, warnings: Sequence[ParseWarning] | None = None,
-        media_type: str | None = None, last: bool = False,
+        media_type: str | None = None, last: bool = False, revision: int | None = None,
     ) -> Stage | None:  # fmt: skip
         """End a stage well and ask for the next, in one transaction.
 
@@ -107,6 +108,7 @@ class Stages:
             warnings: all warnings of the document so far.
             media_type: the type that was found in the bytes.
             last: the stages that are left have nothing to do.
+            revision: of a conversation: which one was parsed.
 
         Returns:
             The stage that was asked for, or None when the document is ready.
@@ -125,6 +127,8 @@ class Stages:
             row.attempts = row.deaths = row.done = row.total = 0
             set_diagnosis(row, None)
             let_go(row)
+            if revision is not None:
+                note_parsed(session, row, revision)
             following = None if last else NEXT.get(lease.stage)
             if following is None:
                 self._make_ready(session, row)
@@ -223,6 +227,8 @@ class Stages:
 
     def _make_ready(self, session: Session, row: DocumentRow) -> None:
         end(row, State.READY, self._database.now())
+        if row.kind == Kind.CONVERSATION:
+            note_indexed(self._database, session, row)
         if not row.replace_same_name:
             return
         same = (DocumentRow.tenant, DocumentRow.user_id, DocumentRow.group_id, DocumentRow.session_id)

@@ -48,6 +48,7 @@ class DocumentRow(Base):
     __tablename__ = "documents"
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16), default="file", server_default="file")
     tenant: Mapped[str] = mapped_column(String(128))
     user_id: Mapped[str | None] = mapped_column(String(256))
     group_id: Mapped[str | None] = mapped_column(String(256))
