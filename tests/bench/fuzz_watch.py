@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import forkserver
+from ingest.confine import HELPERS
 
 _ROOT = Path(__file__).parents[2]
 _START = (
@@ -69,7 +70,8 @@ def main(arguments: list[str]) -> None:
     def note(event: str, args: tuple[Any, ...]) -> None:
         if os.getpid() == server:
             return  # it reads no file; what it writes are compiled modules
-        if event.startswith("socket.") or event in ("subprocess.Popen", "os.posix_spawn"):
+        is_program = event in ("subprocess.Popen", "os.posix_spawn")
+        if event.startswith("socket.") or (is_program and Path(str(args[0])).name not in HELPERS):
             os.write(handle, f"{event} {args!r:.300}\n".encode())
         elif event in _CHANGES or (event == "open" and args[2] & _WRITING):
             path = args[0]
