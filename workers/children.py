@@ -41,7 +41,7 @@ def accept_children(
         return [ParseWarning(code="too_deep", detail=detail)]
     # Archives in archives multiply: what one file may become is bounded as a whole.
     room = limits.max_family - services.ledger.documents.family_size(record.owner.tenant, record.root_id)
-    left_out = []
+    left_out: list[ParseWarning] = []
     for number, child in enumerate(document.children):
         if number >= room:
             left = len(document.children) - number
