@@ -14,7 +14,7 @@ class ParseLimits(Frozen):
     changes: ``cpu_s``, and ``cpu_s_per_mb`` more for each MiB of it, because honest large tables take minutes
     and a hostile small file must not. ``wall_s`` only ends what waits for ever. ``ocr_s`` seconds come on top
     of both for files of pixels (PDF and pictures); ``pictures_s`` are within them, for reading the
-    ``max_pictures`` pictures inside other documents. ``max_attachments`` bounds the files directly inside one,
+    ``max_pictures`` pictures inside other documents. ``max_attachments`` bounds the files right inside one,
     ``max_family`` all documents that come of one handed-in file, however deep they lie.
     """
 
