@@ -17,7 +17,7 @@ from api.app import create_app
 from api.auth import Principal, Scope
 from api.cli.client import Address, Client
 from api.evaluation.configurations import ALL, BASELINE, DEFAULT, chosen
-from api.evaluation.course import Course
+from api.evaluation.course import Course, narrowed
 from api.evaluation.errors import NothingToReuse, SetInvalid, Unavailable
 from api.evaluation.ground import Ground, connected, own_settings
 from api.evaluation.place import Place, on_ground, there
@@ -54,7 +54,8 @@ def measured(
     settings = own_settings(Settings(), folder / "work", ":memory:", "")
     encoder = HashEmbedder(256)
     with connected(settings, QdrantClient(":memory:"), folder / "vectors.db", encoder) as made:
-        return measure_set(sets[0], sets[1:], course, on_ground(made), lambda _: None)
+        the_set = narrowed(sets[0], talks, 0)
+        return measure_set(the_set, sets[1:], course, on_ground(made), lambda _: None)
 
 
 def whole(one: SetReport) -> EvaluationReport:
