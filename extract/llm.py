@@ -66,12 +66,12 @@ class LlmExtractor:
         """
         scene = make_scene(document, segment)
         try:
-            said = self._questioner.ask(scene, segment.elements)
+            answered = self._questioner.ask(scene, segment.elements)
         except ExtractError as error:
             if self._fallback is None:
                 raise
             return self._fallback.extract(document, segment).model_copy(update={"replaced": error.code})
-        made = assemble(scene, said)
+        made = assemble(scene, answered.said).model_copy(update={"answers": answered.kept})
         if self._fallback is None or any(fact.grounded for fact in made.facts):
             return made
         return _completed(made, self._fallback.extract(document, segment).facts)

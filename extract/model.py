@@ -136,8 +136,10 @@ class Extraction(Frozen):
 
     Attributes:
         replaced: the code of what went wrong with the language model, where facts were made without it.
+        answers: the names of the model's answers it was made of, where those are kept.
     """
 
     episode: Episode
     facts: tuple[AtomicFact, ...] = ()
     replaced: str = ""
+    answers: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from extract.chat.cache import AnswerCache
 from extract.chat.errand import current
 from extract.chat.model import CallRecord, ChatMessage, ChatModel, ChatReply, ChatRequest, Usage
-from extract.checking import judge
+from extract.checking import Verdict, judge
 from extract.errors import AnswerCut, ContextTooLong, ExtractError, MalformedAnswer
 from extract.prompting import extraction_messages, prompts_version, repair_message
 from extract.said import SCHEMA_NAME, SaidEpisode, answer_schema
@@ -21,11 +21,16 @@ from ingest.model import Element
 _SHOWN_AGAIN = 6000  # characters of a wrong answer that are shown with the request to repair it
 
 
-class _Answer(NamedTuple):
-    """An answer that can be used; ``sound`` ones are worth keeping for the next time."""
+class Answered(NamedTuple):
+    """An answer that can be used.
+
+    Attributes:
+        said: what the model says.
+        kept: the names under which it, or its halves, are kept for the next time; empty where they are not.
+    """
 
     said: SaidEpisode
-    sound: bool
+    kept: tuple[str, ...] = ()
 
 
 class Questioner:
@@ -50,7 +55,7 @@ class Questioner:
         self._max_output_tokens = max_output_tokens
         self._on_call = on_call or (lambda record: None)
 
-    def ask(self, scene: Scene, elements: Sequence[Element]) -> SaidEpisode:
+    def ask(self, scene: Scene, elements: Sequence[Element]) -> Answered:
         """Return the valid answer for a run of elements of the scene's segment.
 
         Raises:
@@ -59,9 +64,6 @@ class Questioner:
             ContentFiltered: the provider refuses it.
             MalformedAnswer: no valid answer after a repair.
         """
-        return self._ask(scene, elements).said
-
-    def _ask(self, scene: Scene, elements: Sequence[Element]) -> _Answer:
         request = ChatRequest(
             messages=extraction_messages(scene, elements),
             schema_name=SCHEMA_NAME,
@@ -74,42 +76,53 @@ class Questioner:
             known = self._cache.get(key, SaidEpisode)
             if known is not None:
                 self._on_call(CallRecord(self._chat.name, Usage(), 0.0, "cached", 1, current()))
-                return _Answer(known, sound=True)
-            answer = self._whole_or_halves(scene, elements, request, key)
-            if answer.sound:
-                self._cache.put(key, answer.said)
-            return answer
-
-    def _whole_or_halves(
-        self, scene: Scene, elements: Sequence[Element], request: ChatRequest, key: str
-    ) -> _Answer:
+                return Answered(known, (key,))
+            verdict = self._whole(scene, elements, request, key)
+            if verdict is not None:
+                return self._kept(key, verdict)
+        # A half has an entry of its own, and the whole none: what is kept is what was paid for.
         middle = _middle(elements)
-        if not middle or not self._cache.too_long(key, self._max_output_tokens):
-            try:
-                return self._checked(scene, elements, request)
-            except (AnswerCut, ContextTooLong):
-                if not middle:
-                    raise
-                self._cache.note_too_long(key, self._max_output_tokens)
-        first, second = self._ask(scene, elements[:middle]), self._ask(scene, elements[middle:])
-        return _Answer(first.said.joined(second.said), sound=first.sound and second.sound)
+        first, second = self.ask(scene, elements[:middle]), self.ask(scene, elements[middle:])
+        return Answered(first.said.joined(second.said), (*first.kept, *second.kept))
 
-    def _checked(self, scene: Scene, elements: Sequence[Element], request: ChatRequest) -> _Answer:
+    def _kept(self, key: str, verdict: Verdict) -> Answered:
+        assert verdict.answer is not None
+        if verdict.problem and not verdict.grounded:
+            return Answered(verdict.answer)
+        self._cache.put(key, verdict.answer)
+        return Answered(verdict.answer, (key,))
+
+    def _whole(
+        self, scene: Scene, elements: Sequence[Element], request: ChatRequest, key: str
+    ) -> Verdict | None:
+        """Return the best answer that can be used, or None when it has to be asked for in halves."""
+        middle = _middle(elements)
+        if middle and self._cache.too_long(key, self._max_output_tokens):
+            return None
+        try:
+            return self._checked(scene, elements, request)
+        except (AnswerCut, ContextTooLong):
+            if not middle:
+                raise
+            self._cache.note_too_long(key, self._max_output_tokens)
+            return None
+
+    def _checked(self, scene: Scene, elements: Sequence[Element], request: ChatRequest) -> Verdict:
         reply = self._complete(request)
         first = judge(scene, elements, reply.text)
         if first.answer is not None and not first.problem:
-            return _Answer(first.answer, sound=True)
+            return first
         try:
             shown = ChatMessage(role="assistant", content=reply.text[:_SHOWN_AGAIN] or "-")
             again = self._complete(request.also(shown, repair_message(first.problem)))
         except (ExtractError, TransientError):
             if first.answer is None:
                 raise
-            return _Answer(first.answer, sound=False)
+            return first
         second = judge(scene, elements, again.text)
         best = max((second, first), key=lambda one: (one.answer is not None, one.grounded))
         if best.answer is not None:
-            return _Answer(best.answer, sound=best.grounded > 0 or not best.problem)
+            return best
         if first.unfinished and second.unfinished:
             # Cut for length by an endpoint that does not say so.
             raise AnswerCut

@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from retrieval.asked import Asked
@@ -57,24 +58,35 @@ def gather(
         top_k: results wanted; more episodes are expanded for more.
     """
     first = _first_facts(trips, probe, knobs.fact_depth)
-    dense, sparse, around = first
-    seen = {hit.id: hit for lane in first for hit in lane}
-    parents = {hit.traits.parent for hit in seen.values() if hit.traits and hit.traits.parent}
-    episodes = _episodes(trips, probe, knobs.coarse_depth, tuple(sorted(parents)))
-    partial = fact_pool(dense, sparse, (), around)
-    coarse = scorer.score(asked, episodes, partial).episodes
+    seen = _leading(first, knobs)
+    episodes = _episodes(trips, probe, knobs.coarse_depth, _parents(seen))
+    dense, sparse, around = ([hit for hit in lane if hit.id in seen] for lane in first)
+    coarse = scorer.score(asked, episodes, fact_pool(dense, sparse, (), around)).episodes
     order = sorted(range(len(episodes.ids)), key=lambda at: (-coarse[at], episodes.ids[at]))
     expanded = tuple(episodes.ids[at] for at in order[: max(knobs.expand, 2 * top_k)])
-    limit = len(seen) + len(expanded) * knobs.facts_per_episode
-    lanes, fresh = _facts(trips, probe, tuple(seen), expanded, limit, knobs.fresh_depth)
-    facts = fact_pool(lanes[0], lanes[1], lanes[2], lanes[3], known=(*first, *fresh))
+    lanes, fresh = _facts(trips, probe, tuple(seen), expanded, knobs)
+    facts = fact_pool(lanes[0], lanes[1], lanes[2], lanes[3], known=(tuple(seen.values()), *fresh))
     return Candidates(
         episodes=episodes,
         facts=facts,
         scores=scorer.score(asked, episodes, facts),
-        bodies={hit.id: hit for lane in (*first, *fresh) for hit in lane},
-        ranks=(_ranks(dense), _ranks(sparse)),
+        bodies={hit.id: hit for lane in (seen.values(), *fresh) for hit in lane},
+        ranks=(_ranks(first[0]), _ranks(first[1])),
     )
+
+
+def _leading(lanes: Sequence[Sequence[Scored]], knobs: MragKnobs) -> dict[str, Scored]:
+    """The facts that lead by the ranks they were found at: a place far down one single lane wins nothing."""
+    votes: Counter[str] = Counter()
+    for lane in lanes:
+        votes.update({hit.id: 1 / (knobs.rrf_k + at) for at, hit in enumerate(lane, 1)})
+    hits = {hit.id: hit for lane in lanes for hit in lane}
+    order = sorted(votes, key=lambda id_: (-votes[id_], id_))
+    return {id_: hits[id_] for id_ in order[: knobs.fact_depth]}
+
+
+def _parents(seen: Mapping[str, Scored]) -> tuple[str, ...]:
+    return tuple(sorted({hit.traits.parent for hit in seen.values() if hit.traits and hit.traits.parent}))
 
 
 def _ranks(lane: Sequence[Scored]) -> dict[str, int]:
@@ -105,27 +117,36 @@ def _first_facts(trips: Trips, probe: Probe, depth: int) -> list[list[Scored]]:
 
 def _episodes(trips: Trips, probe: Probe, depth: int, parents: tuple[str, ...]) -> EpisodePool:
     best = _both(probe, depth, Carry.NOTHING)
-    lanes = _both(probe, 2 * depth + len(parents), Carry.TRAITS)
     # A lane that scores needs a candidate list that holds the parents too, found by words or by vector alike.
     held = [lane._replace(limit=max(1, len(parents)), ids=parents) for lane in best]
+    limit = 2 * depth + len(parents)
+    sparse = Lane(limit, sparse=probe.sparse, carry=Carry.TRAITS)
+    if probe.dense is None:
+        return episode_pool([], trips.search(Collection.EPISODES, [sparse._replace(among=(*best, *held))])[0])
+    # Reading traits is what takes time, so the vector's lane does it for all but those without a vector.
+    lanes = [
+        Lane(limit, dense=probe.dense, carry=Carry.TRAITS),
+        sparse._replace(carry=Carry.NOTHING),
+        sparse._replace(bare=True),
+    ]
     found = trips.search(Collection.EPISODES, [lane._replace(among=(*best, *held)) for lane in lanes])
-    return episode_pool(*_padded(probe, found))
+    return episode_pool(*found)
 
 
 def _facts(
-    trips: Trips, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], limit: int, depth: int
+    trips: Trips, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], knobs: MragKnobs
 ) -> tuple[list[list[Scored]], list[list[Scored]]]:
     """Every signal of the facts seen and of those expanded; and the best of the latter with their items.
 
-    A fact that leads by none of its signals among the expanded ones is not worth reading.
+    A fact that leads by none of its signals among the expanded ones is not worth reading. One that a lane
+    leaves out has less of that signal than all it returns.
     """
-    if not limit:
+    if not (ids or parents):
         return [[], [], [], []], []
+    limit, depth = knobs.fact_depth + knobs.fresh_depth, knobs.fresh_depth
     every = [*_both(probe, limit, Carry.NOTHING), *_both(probe, limit, Carry.NOTHING, context=True)]
-    fresh = [
-        *_both(probe, depth, Carry.BOTH),
-        Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH),
-    ]
+    around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
+    fresh = [*_both(probe, depth, Carry.BOTH), around]
     lanes = [
         *(lane._replace(ids=ids, parents=parents) for lane in every),
         *(lane._replace(parents=parents, without=ids) for lane in fresh),

@@ -87,6 +87,8 @@ class _Answer:
         self._places = 0
 
     def add(self, item: Survivor) -> None:
+        if self._places >= self._size and (item.score, _Reversed(item.id)) < self._heap[0][:2]:
+            return  # below the bar: it would fall at once
         heapq.heappush(self._heap, (item.score, _Reversed(item.id), item))
         self._above.add(item.id)
         if item.parent is None:
@@ -148,7 +150,8 @@ def run(
     """
     scores = {episode.id: episode.score for episode in episodes}
     answer = _Answer(top_k)
-    for identity, score in scores.items():
+    # The best first: then nearly all others fall at the bar.
+    for identity, score in sorted(scores.items(), key=lambda one: -one[1]):
         answer.add(Survivor(identity, score, None, None, score))
     queue = [(-score, identity) for identity, score in scores.items()]
     heapq.heapify(queue)

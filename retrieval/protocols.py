@@ -75,6 +75,7 @@ class Lane(NamedTuple):
         parents: only facts of these episodes.
         ids: only these items. Where ``parents`` is given too, an item passes by either.
         without: none of these items.
+        bare: only items without a vector of their own.
         among: only what these lanes return; their own ``among`` and ``carry`` do not count.
         context: compare with a fact's surroundings instead of the fact itself.
         carry: what is returned besides id and score.
@@ -86,6 +87,7 @@ class Lane(NamedTuple):
     parents: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
     without: tuple[str, ...] | None = None
+    bare: bool = False
     among: tuple[Lane, ...] = ()
     context: bool = False
     carry: Carry = Carry.ITEM

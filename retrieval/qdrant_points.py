@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from qdrant_client import models
 
-from retrieval.protocols import Carry, Lane, SparseVector, StoredVectors, Surroundings, Vector
-from retrieval.qdrant_payload import Payload
+from retrieval.protocols import (
+    Carry,
+    Collection,
+    Lane,
+    Scored,
+    SparseVector,
+    StoredVectors,
+    Surroundings,
+    Vector,
+)
+from retrieval.qdrant_payload import Payload, read_carried
 from retrieval.qdrant_schema import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _BATCH_POINTS = 128
@@ -120,6 +130,21 @@ _CARRIED: dict[Carry, list[str] | bool] = {
 }
 
 
+def read_hits(collection: Collection, carry: Carry, points: Sequence[Mapping[str, Any]]) -> list[Scored]:
+    """Return the hits of a lane, equal scores in the order of ids."""
+    if carry is Carry.NOTHING:
+        hits = [Scored(point["id"], point["score"], collection) for point in points]
+    else:
+        hits = [
+            Scored(point["id"], point["score"], collection, *read_carried(point["payload"]))
+            for point in points
+        ]
+    # They come by score; putting them in order again would cost more than looking whether they are.
+    if any(left.score == right.score and left.id > right.id for left, right in pairwise(hits)):
+        hits.sort(key=lambda hit: (-hit.score, hit.id))
+    return hits
+
+
 def _is_asked(lane: Lane) -> bool:
     # A question without a single word matches nothing; servers refuse it.
     return lane.sparse is None or bool(lane.sparse.indices)
@@ -127,6 +152,9 @@ def _is_asked(lane: Lane) -> bool:
 
 def _asked(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
     which = narrow(parents=lane.parents, ids=lane.ids, without=lane.without)
+    if lane.bare:
+        # Never in place of a condition: the tenant's stays where it is.
+        which = {**which, "must_not": [*which.get("must_not", ()), {"has_vector": DENSE}]}
     asked: Payload = {"filter": which, "limit": lane.limit}
     if lane.dense is not None:
         return {**asked, "query": _plain(lane.dense), "using": CONTEXT_DENSE if lane.context else DENSE}

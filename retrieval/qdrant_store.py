@@ -23,8 +23,8 @@ from retrieval.protocols import (
 )
 from retrieval.qdrant_connection import store_errors
 from retrieval.qdrant_filter import bound_filter, filter_json
-from retrieval.qdrant_payload import episode_payload, fact_payload, instant, read_carried, read_item
-from retrieval.qdrant_points import StorePoint, batches, lane_request, read_vectors
+from retrieval.qdrant_payload import episode_payload, fact_payload, instant, read_item
+from retrieval.qdrant_points import StorePoint, batches, lane_request, read_hits, read_vectors
 from retrieval.qdrant_schema import alias_targets, create_missing, point_aliases, real_name, retired_names
 from retrieval.qdrant_wire import wire_of
 from retrieval.surroundings import alone
@@ -123,25 +123,26 @@ class QdrantStore:
         with store_errors():
             answers = self._wire.query(self._names[collection], requests)
         for at, answer in zip(asked, answers, strict=True):
-            hits = [Scored(id_, score, collection, *read_carried(payload)) for id_, score, payload in answer]
-            found[at] = sorted(hits, key=lambda hit: (-hit.score, hit.id))
+            found[at] = read_hits(collection, lanes[at].carry, answer)
         return found
 
     def vectors(self, collection: Collection, tenant: str, ids: Sequence[str]) -> dict[str, StoredVectors]:
         """Return the stored vectors of these items, in one round trip; unknown ids are left out."""
         return {
             str(record.id): read_vectors(record.vector)
-            for record in self._by_id(collection, tenant, ids, payload=False)
+            for record in self._with_vectors(collection, tenant, ids)
         }
 
     def fetch(
         self, collection: Collection, tenant: str, ids: Sequence[str]
     ) -> dict[str, IndexedEpisode | IndexedFact]:
         """Return these items by id; unknown ids are left out."""
-        return {
-            str(record.id): read_item(collection, record.payload or {})
-            for record in self._by_id(collection, tenant, ids, payload=True)
-        }
+        if not ids:
+            return {}
+        which = filter_json(tenant, ids=tuple(ids))
+        with store_errors():
+            points = self._wire.fetch(self._names[collection], which, len(ids), ["body"])
+        return {point["id"]: read_item(collection, point["payload"]) for point in points}
 
     def ids(self, collection: Collection, tenant: str, document_id: str) -> Iterator[str]:
         """Yield the ids of a document's items."""
@@ -232,9 +233,7 @@ class QdrantStore:
                 self._names[collection], points_selector=models.FilterSelector(filter=which), wait=True
             )
 
-    def _by_id(
-        self, collection: Collection, tenant: str, ids: Sequence[str], *, payload: bool
-    ) -> list[models.Record]:
+    def _with_vectors(self, collection: Collection, tenant: str, ids: Sequence[str]) -> list[models.Record]:
         if not ids:
             return []
         with store_errors():
@@ -242,8 +241,8 @@ class QdrantStore:
                 self._names[collection],
                 scroll_filter=bound_filter(tenant, ids=ids),
                 limit=len(ids),
-                with_payload=["body"] if payload else False,
-                with_vectors=not payload,
+                with_payload=False,
+                with_vectors=True,
             )
         return records
 

@@ -1,4 +1,4 @@
-"""The way to Qdrant that every search takes: ranked lists as plain JSON over kept connections.
+"""The way to Qdrant that every search takes: points as plain JSON over kept connections.
 
 The client builds and checks a model for every hit and every condition, which costs more than the search
 itself once a few hundred candidates come back. Everything else goes through the client.
@@ -7,7 +7,7 @@ itself once a few hundred candidates come back. Everything else goes through the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 import urllib3
@@ -19,16 +19,8 @@ Payload = Mapping[str, Any]
 _CONNECTIONS = 16
 
 
-class RawHit(NamedTuple):
-    """A hit as it comes over the wire."""
-
-    id: str
-    score: float
-    payload: Payload
-
-
 class Wire:
-    """Asks a server or the store process for ranked lists. Safe to share between threads.
+    """Asks a server or the store process for points. Safe to share between threads.
 
     Args:
         url: where Qdrant is.
@@ -46,18 +38,33 @@ class Wire:
             retries=urllib3.Retry(total=1, redirect=0, status=0, backoff_factor=0),
         )
 
-    def query(self, collection: str, searches: Sequence[Payload]) -> list[list[RawHit]]:
-        """Return one ranked list per search, in one round trip.
+    def query(self, collection: str, searches: Sequence[Payload]) -> list[list[Payload]]:
+        """Return one ranked list of points per search, in one round trip.
 
         Raises:
             ResponseHandlingException: no answer, or none that can be read.
             UnexpectedResponse: the answer is a refusal.
         """
-        place = f"{self._url}/collections/{collection}/points/query/batch"
+        lists = self._ask(f"collections/{collection}/points/query/batch", {"searches": searches})
         try:
-            answer = self._pool.request(
-                "POST", place, body=orjson.dumps({"searches": searches}), headers=self._headers
-            )
+            return [one["points"] for one in lists]
+        except (KeyError, TypeError) as error:
+            raise ResponseHandlingException(error) from error
+
+    def fetch(self, collection: str, which: Payload, limit: int, fields: Sequence[str]) -> list[Payload]:
+        """Return points that pass a filter, with some fields of their payload; raises what ``query`` does."""
+        asked = {"filter": which, "limit": limit, "with_payload": fields, "with_vector": False}
+        found = self._ask(f"collections/{collection}/points/scroll", asked)
+        try:
+            points: list[Payload] = found["points"]
+        except (KeyError, TypeError) as error:
+            raise ResponseHandlingException(error) from error
+        return points
+
+    def _ask(self, path: str, body: Payload) -> Any:  # noqa: ANN401  any JSON
+        place = f"{self._url}/{path}"
+        try:
+            answer = self._pool.request("POST", place, body=orjson.dumps(body), headers=self._headers)
         except urllib3.exceptions.HTTPError as error:
             raise ResponseHandlingException(error) from error
         if answer.status != 200:
@@ -65,11 +72,7 @@ class Wire:
                 answer.status, answer.reason or "", answer.data, Headers(dict(answer.headers))
             )
         try:
-            lists = orjson.loads(answer.data)["result"]
-            return [
-                [RawHit(point["id"], point["score"], point.get("payload") or {}) for point in one["points"]]
-                for one in lists
-            ]
+            return orjson.loads(answer.data)["result"]
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise ResponseHandlingException(error) from error
 
@@ -80,18 +83,28 @@ class ClientWire:
     def __init__(self, client: QdrantClient) -> None:
         self._client = client
 
-    def query(self, collection: str, searches: Sequence[Payload]) -> list[list[RawHit]]:
-        """Return one ranked list per search."""
+    def query(self, collection: str, searches: Sequence[Payload]) -> list[list[Payload]]:
+        """Return one ranked list of points per search."""
         requests = [models.QueryRequest.model_validate(search) for search in searches]
         answers = self._client.query_batch_points(collection, requests)
         return [
-            [RawHit(str(point.id), point.score, point.payload or {}) for point in answer.points]
-            for answer in answers
+            [{"id": str(point.id), "score": point.score, "payload": point.payload} for point in one.points]
+            for one in answers
         ]
+
+    def fetch(self, collection: str, which: Payload, limit: int, fields: Sequence[str]) -> list[Payload]:
+        """Return points that pass a filter, with some fields of their payload."""
+        records, _ = self._client.scroll(
+            collection,
+            scroll_filter=models.Filter.model_validate(which),
+            limit=limit,
+            with_payload=list(fields),
+        )
+        return [{"id": str(record.id), "payload": record.payload} for record in records]
 
 
 def wire_of(client: QdrantClient) -> Wire | ClientWire:
-    """Return the way for ranked lists that leads where a client leads."""
+    """Return the way that leads where a client leads."""
     options = client.init_options
     url = options.get("url")
     if not url:

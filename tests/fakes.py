@@ -101,6 +101,8 @@ class _Index:
         if narrowed is not None:
             kept &= narrowed
         kept[[self.row[id_] for id_ in lane.without or () if id_ in self.row]] = False
+        if lane.bare:
+            kept &= ~self.dense[False][1]
         if lane.among:
             pool = np.zeros(len(self.ids), dtype=bool)
             for inner in lane.among:

@@ -135,6 +135,20 @@ class Journal:
                 offset += len(line)
 
 
+def answers_of(folder: Path, finished: Path) -> Iterator[str]:
+    """Yield the names of the model's answers that the extractions of a document were made of.
+
+    Args:
+        folder: the document's folder, where runs that did not end have left their files.
+        finished: the file that ``Journal.finish`` wrote, if it did.
+    """
+    for file in (*folder.glob("extracted.*.part"), *((finished,) if finished.exists() else ())):
+        with file.open("rb") as stream:
+            for line in stream:
+                if line.endswith(b"\n"):
+                    yield from orjson.loads(line).get("answers", ())
+
+
 def discard_parts(folder: Path) -> None:
     """Remove the files of runs, once they have become one or do not fit the document any more."""
     for file in folder.glob("extracted.*.part"):

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from extract.chat.cache import AnswerCache
 from extract.chat.errand import Errand, running
 from extract.errors import ExtractError
 from extract.model import Extraction
@@ -26,7 +27,7 @@ from workers.describe import describe, merge_warnings
 from workers.errors import ArtifactMissing, BytesMissing, PointsRemain
 from workers.extracting import extract_segments, warnings_of
 from workers.forgetting import without
-from workers.journal import Journal, discard_parts
+from workers.journal import Journal, answers_of, discard_parts
 from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
@@ -162,7 +163,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
 
 
 def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
-    """Remove all that came of a document: points, artifacts, its row, and bytes that no other document has.
+    """Remove all that came of a document: points, artifacts, answers, its row, and bytes no other has.
 
     Raises:
         TransientError: the store is away.
@@ -179,6 +180,9 @@ def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
     watch.check()
     folder = artifact_dir(services.artifacts, record.id)
     if folder.exists():
+        answers = AnswerCache(services.settings.answers)
+        for name in answers_of(folder, folder / EXTRACTIONS):
+            answers.remove(name)
         shutil.rmtree(folder)
     removal = services.ledger.stages.remove(lease)
     if removal.purge is not None:

@@ -144,6 +144,11 @@ class Settings(Frozen):
         """The folder of validated answers, and of what endpoints have shown that they take."""
         return self._home / "cache" / "model"
 
+    @property
+    def answers(self) -> Path:
+        """The folder of a language model's validated answers."""
+        return self.model_folder / "answers"
+
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> Settings:
         """Read the settings from an environment; unset or empty variables keep their defaults.

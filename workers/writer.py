@@ -75,8 +75,6 @@ def make_extractor(
     from extract.questioning import Questioner
 
     knobs = settings.llm
-    questioner = Questioner(
-        chat, AnswerCache(settings.model_folder / "answers"), knobs.max_output_tokens, on_call
-    )
+    questioner = Questioner(chat, AnswerCache(settings.answers), knobs.max_output_tokens, on_call)
     fallback = ExtractiveExtractor() if knobs.fallback == "extractive" else None
     return LlmExtractor(chat, questioner, fallback, knobs.concurrency)

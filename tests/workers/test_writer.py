@@ -193,3 +193,27 @@ def test_a_used_up_account_fails_the_document_and_a_retry_pays_for_the_rest_only
     drain(services)
     assert record(services, identity).state is State.READY
     assert [count for count in server.by_content.values()] == [1, 2, 1]
+
+
+def test_a_document_that_goes_takes_the_models_answers_along(writing: Writing, server: FaultServer) -> None:
+    services = writing()
+    identity = hand_in(services, "\n".join(LINES)).document.id
+    drain(services)
+    assert len(list(services.settings.answers.rglob("*.json"))) == 3
+    services.ledger.documents.mark_deleting("acme", identity)
+    drain(services)
+    assert [path for path in services.settings.answers.rglob("*") if path.is_file()] == []
+
+
+def test_a_document_that_goes_half_written_leaves_no_answer_either(
+    writing: Writing, server: FaultServer
+) -> None:
+    server.script = [Fault(), Fault(401, {"message": "Incorrect API key"})]
+    services = writing(concurrency=1)
+    identity = hand_in(services, "\n".join(LINES)).document.id
+    drain(services)
+    assert record(services, identity).state is State.FAILED
+    assert len(list(services.settings.answers.rglob("*.json"))) == 1
+    services.ledger.documents.mark_deleting("acme", identity)
+    drain(services)
+    assert [path for path in services.settings.answers.rglob("*") if path.is_file()] == []
