@@ -145,8 +145,5 @@ class SearchAnswer(Frozen):
 
     episodes: tuple[EpisodeHit, ...] = ()
     facts: tuple[FactHit, ...] = ()
-    profiles: tuple[dict[str, JsonValue], ...] = ()
-    agent_cases: tuple[dict[str, JsonValue], ...] = ()
-    agent_skills: tuple[dict[str, JsonValue], ...] = ()
     degraded: tuple[Degraded, ...] = ()
     trace: dict[str, JsonValue] | None = None

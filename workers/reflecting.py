@@ -1,34 +1,44 @@
-"""What a conversation teaches beyond its facts, learnt when it enters memory and a language model is there."""
+"""What a conversation teaches beyond its facts, learnt when it enters memory by a language model."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from extract.chat.cache import AnswerCache
 from extract.chat.errand import Errand, running
 from extract.errors import ExtractError
 from extract.model import AtomicFact, Extraction
+from extract.reflection.reflector import Reflector
 from ingest.anchors import MessageAnchor
 from ingest.model import Element, ParseWarning
-from workers.ledger.insights import CASE, PROFILE, SKILL
+from workers.ledger.insights import CASE, PROFILE, SKILL, Insights
 from workers.model import Kind, Lease
 from workers.services import Services
 
+REFLECTED = "reflected"
+
 
 def reflect(
-    services: Services, lease: Lease, elements: Iterable[Element], extractions: Iterable[Extraction]
+    services: Services,
+    lease: Lease,
+    folder: Path,
+    elements: Iterable[Element],
+    extractions: Iterable[Extraction],
 ) -> list[ParseWarning]:
     """Let profiles, cases and skills follow a conversation; what it taught before is replaced.
 
-    An answer that cannot be used costs the document nothing but a warning: its facts are in memory.
+    An answer that cannot be used costs the document nothing but a warning: its facts are in memory. Answers
+    are kept in the document's folder, and go with it.
 
     Raises:
         TransientError, ModelRefuses: see ``ChatModel.ask``.
         StageStopped: the lease is lost.
     """
-    reflector = services.reflector
-    if reflector is None or lease.document.kind is not Kind.CONVERSATION:
+    if services.reflector is None or lease.document.kind is not Kind.CONVERSATION:
         return []
+    reflector = services.reflector(AnswerCache(folder / REFLECTED))
     owner = lease.document.owner
     facts = [fact for one in extractions for fact in one.facts if fact.grounded]
     insights = services.ledger.insights
@@ -41,7 +51,7 @@ def reflect(
         except ExtractError as error:
             warnings.append(f"profiles: {error.detail}")
         try:
-            _learn_cases(services, lease, list(elements), facts)
+            _learn_cases(reflector, insights, lease, list(elements), facts)
         except ExtractError as error:
             warnings.append(f"agent memory: {error.detail}")
     if not warnings:
@@ -50,10 +60,12 @@ def reflect(
 
 
 def _learn_cases(
-    services: Services, lease: Lease, elements: Sequence[Element], facts: Sequence[AtomicFact]
+    reflector: Reflector,
+    insights: Insights,
+    lease: Lease,
+    elements: Sequence[Element],
+    facts: Sequence[AtomicFact],
 ) -> None:
-    reflector, insights = services.reflector, services.ledger.insights
-    assert reflector is not None
     owner = lease.document.owner
     changes = reflector.cases(owner.tenant, elements)
     insights.learn(lease, CASE, changes, _facts_by_message(facts), reflector.fingerprint)

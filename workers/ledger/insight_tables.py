@@ -39,9 +39,7 @@ class SupportRow(Base):
     __tablename__ = "insight_supports"
 
     insight_id: Mapped[str] = mapped_column(ForeignKey("insights.id", ondelete="CASCADE"), primary_key=True)
-    document_id: Mapped[str] = mapped_column(
-        ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True
-    )
+    document_id: Mapped[str] = mapped_column(ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True)
     fact_id: Mapped[str] = mapped_column(String(36), primary_key=True)
 
     __table_args__ = (Index("ix_insight_supports_document", "document_id"),)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, and_, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from extract.reflection.model import AgentCase, AgentSkill, Change, Insight, KnownInsight, ProfileEntry
-from ingest.anchors import Frozen
 from ingest.ids import insight_id
 from ingest.model import Owner
 from workers.errors import StageStopped
 from workers.ledger.database import Database
+from workers.ledger.insight_records import HeldInsight, InsightSource, collect, held_insight
 from workers.ledger.insight_tables import InsightRow, SupportRow
 from workers.ledger.message_tables import StretchRow
 from workers.ledger.tables import DocumentRow
@@ -23,36 +22,7 @@ from workers.model import Lease, State
 PROFILE = ("attribute", "preference")
 CASE = ("case",)
 SKILL = ("skill",)
-_READER: TypeAdapter[Insight] = TypeAdapter(Insight)
 _MOST = 1000
-
-
-class InsightSource(Frozen):
-    """A document an insight rests on, and the facts in it."""
-
-    document_id: str
-    document_name: str
-    media_type: str
-    session_id: str | None
-    facts: tuple[str, ...] = ()
-
-
-class HeldInsight(Frozen):
-    """An insight as the ledger holds it.
-
-    Attributes:
-        sources: what it rests on and may be shown.
-        cases: ids of the cases a skill was generalised from.
-    """
-
-    id: str
-    user_id: str | None
-    group_id: str | None
-    insight: Insight
-    sources: tuple[InsightSource, ...]
-    cases: tuple[str, ...]
-    created_at: datetime
-    updated_at: datetime
 
 
 class Insights:
@@ -89,8 +59,8 @@ class Insights:
             )
             sources: dict[str, dict[str, InsightSource]] = {}
             for support, document in session.execute(supports):
-                _collect(sources.setdefault(support.insight_id, {}), support, document)
-            held = [_held(row, sources[row.id].values()) for row in rows.values() if row.id in sources]
+                collect(sources.setdefault(support.insight_id, {}), support, document)
+            held = [held_insight(row, sources[row.id].values()) for row in rows.values() if row.id in sources]
         return sorted(held, key=lambda one: (one.created_at, one.id))
 
     def known(self, owner: Owner, kinds: Sequence[str], without_document: str = "") -> list[KnownInsight]:
@@ -143,7 +113,9 @@ class Insights:
         """Change an owner's skills; each rests on what its cases rest on."""
         with self._database.write() as session:
             for change in changes:
-                query = select(SupportRow.document_id).join(InsightRow, InsightRow.id == SupportRow.insight_id)
+                query = select(SupportRow.document_id).join(
+                    InsightRow, InsightRow.id == SupportRow.insight_id
+                )
                 cases = (*_of_owner(owner), InsightRow.kind.in_(CASE), InsightRow.id.in_(change.cases))
                 documents = set(session.scalars(query.where(*cases)))
                 if documents:
@@ -205,7 +177,7 @@ class Insights:
     ) -> InsightRow:
         subject, words = _identity(insight)
         identity = insight_id(owner, insight.kind, subject, words)
-        values = {
+        values: dict[str, object] = {
             "id": identity, "tenant": owner.tenant, "user_id": owner.user_id, "group_id": owner.group_id,
             "kind": insight.kind, "body": insight.model_dump(), "sources": [], "maker": maker[:255],
             "created_at": now, "updated_at": now,
@@ -246,25 +218,3 @@ def _identity(insight: Insight) -> tuple[str, str]:
             return "", "\n".join((task, approach, outcome))
         case AgentSkill(name=name):
             return "", name
-
-
-def _collect(found: dict[str, InsightSource], support: SupportRow, document: DocumentRow) -> None:
-    source = found.get(document.id) or InsightSource(
-        document_id=document.id, document_name=document.name, media_type=document.media_type,
-        session_id=document.session_id,
-    )  # fmt: skip
-    facts = (*source.facts, support.fact_id) if support.fact_id else source.facts
-    found[document.id] = source.model_copy(update={"facts": facts})
-
-
-def _held(row: InsightRow, sources: Iterable[InsightSource]) -> HeldInsight:
-    return HeldInsight(
-        id=row.id,
-        user_id=row.user_id,
-        group_id=row.group_id,
-        insight=_READER.validate_python(row.body),
-        sources=tuple(sources),
-        cases=tuple(map(str, row.sources)),
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
