@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from extract.language import detect_language
 from retrieval.periods import Period, closeness, named_periods
+from retrieval.protocols import SparseVector
+from retrieval.sparse import encode_query
 from retrieval.traits import Traits
 
 _WORD = re.compile(r"\w+")
@@ -35,6 +37,7 @@ class Asked(NamedTuple):
         time: it asks for a time.
         number: it asks for a number.
         periods: the times it names.
+        terms: what it looks for by word.
     """
 
     text: str
@@ -44,6 +47,7 @@ class Asked(NamedTuple):
     time: bool
     number: bool
     periods: tuple[Period, ...] = ()
+    terms: SparseVector = SparseVector((), ())
 
     def names(self, people: tuple[str, ...]) -> bool:
         """Return whether the question names one of these people, by full name or first name."""
@@ -67,14 +71,16 @@ def ask(text: str, now: datetime | None = None) -> Asked:
         text: the question.
         now: what relative times in it are resolved against; the present when None.
     """
+    language = detect_language(text)
     return Asked(
         text=text,
         words=frozenset(_WORD.findall(text.casefold())),
-        language=detect_language(text),
+        language=language,
         cjk=_HAN.search(text) is not None or _KANA_OR_HANGUL.search(text) is not None,
         time=_TIME.search(text) is not None,
         number=_NUMBER.search(text) is not None,
         periods=named_periods(text, now or datetime.now(UTC)),
+        terms=encode_query(text, language),
     )
 
 

@@ -10,6 +10,8 @@ StrataError
     ├── StoreRefused            store_refused
     ├── EmbedderRefused         embedder_refused
     ├── EmbedderMissing         embedder_missing
+    ├── WeightsDamaged          weights_damaged
+    ├── FitImpossible           fit_impossible
     └── FingerprintMismatch     fingerprint_mismatch
 """
 
@@ -55,6 +57,20 @@ class FingerprintMismatch(RetrievalError):
 
     code = "fingerprint_mismatch"
     advice = "Re-index with the current encoder, or fit and load weights made for it."
+
+
+class WeightsDamaged(RetrievalError):
+    """The file of ranking weights is missing or broken."""
+
+    code = "weights_damaged"
+    advice = "Make a new one with: strata fit-fusion; or set MRAG_FUSION=rrf."
+
+
+class FitImpossible(RetrievalError):
+    """There is nothing to learn from, or what it takes is not installed."""
+
+    code = "fit_impossible"
+    advice = "Give sets whose questions have gold passages; docs/retrieval.md describes the layout."
 
 
 class StoreRefused(RetrievalError):

@@ -1,8 +1,8 @@
-"""How several signals become one score: by ranks (RRF) or by a fitted logistic regression (LR)."""
+"""Reciprocal rank fusion, and log-odds as probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,31 +28,6 @@ def rrf(signals: Sequence[Floats], k: int, weights: Sequence[float | Floats] | N
         ranks = np.searchsorted(np.sort(-signal[found]), -signal[found], side="left") + 1
         total[found] += np.broadcast_to(weight, signal.shape)[found] / (k + ranks)
     return total * (k + 1) / len(signals) if signals else total
-
-
-class Logistic:
-    """A fitted logistic regression over named signals.
-
-    Args:
-        intercept: log-odds where every signal is 0.
-        weights: log-odds per unit of each signal.
-    """
-
-    def __init__(self, intercept: float, weights: Mapping[str, float]) -> None:
-        self._intercept = intercept
-        self._weights = dict(weights)
-
-    def __call__(self, signals: Mapping[str, Floats]) -> Floats:
-        """Return probabilities.
-
-        Raises:
-            KeyError: a signal the regression was fitted on is missing.
-        """
-        size = len(next(iter(signals.values()), ()))
-        odds = np.full(size, self._intercept, dtype=np.float64)
-        for name, weight in self._weights.items():
-            odds += weight * signals[name]
-        return sigmoid(odds)
 
 
 def sigmoid(odds: Floats) -> Floats:

@@ -11,8 +11,12 @@ from ingest.anchors import Frozen
 
 
 class Fusion(StrEnum):
-    """How two ranked lists become one score."""
+    """How several signals become one score.
 
+    ``auto`` is ``lr`` where there are weights for the encoder in use, else ``rrf``.
+    """
+
+    AUTO = "auto"
     RRF = "rrf"
     LR = "lr"
 
@@ -24,20 +28,21 @@ class MragKnobs(Frozen):
         coarse_depth: episodes fetched per lane, whatever ``top_k`` is.
         fact_depth: facts fetched per lane.
         rrf_k: constant of reciprocal rank fusion.
-        fusion: RRF, or logistic regression with fitted weights.
-        lr_weights: weights file for LR; None means the shipped one.
+        fusion: logistic regression with fitted weights (lr), reciprocal ranks (rrf), or what is there (auto).
+        lr_weights: weights file for LR; None means the shipped one for the encoder in use.
         alpha: share of the fact's own score in its final score.
         batch: episodes expanded per round.
         expand: episodes of which all facts are scored, or twice ``top_k`` if that is more.
         facts_per_episode: facts scored per expanded episode.
         fresh_depth: facts read per lane of those that only their episode brought up.
         patience: rounds with facts but without a change before the loop stops.
+        relevant_from: score under which even the best hit means that nothing relevant is in memory.
     """
 
     coarse_depth: int = Field(default=100, ge=1, le=1000)
     fact_depth: int = Field(default=100, ge=1, le=1000)
     rrf_k: int = Field(default=60, ge=1, le=1000)
-    fusion: Fusion = Fusion.RRF
+    fusion: Fusion = Fusion.AUTO
     lr_weights: Path | None = None
     alpha: float = Field(default=0.5, ge=0, le=1)
     batch: int = Field(default=8, ge=1, le=100)
@@ -45,6 +50,7 @@ class MragKnobs(Frozen):
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
     fresh_depth: int = Field(default=60, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
+    relevant_from: float = Field(default=0.15, ge=0, le=1)
 
 
 class IndexKnobs(Frozen):

@@ -141,9 +141,18 @@ class SearchAnswer(Frozen):
 
     ``episodes`` holds the episodes still in the answer; ``facts`` the facts that replaced their parents.
     ``trace`` is filled when asked for: timings in milliseconds, counts, rounds.
+    ``relevant`` is False when even the best hit scores too low to be about the question; None when scores
+    only put hits in order and cannot tell.
     """
 
     episodes: tuple[EpisodeHit, ...] = ()
     facts: tuple[FactHit, ...] = ()
     degraded: tuple[Degraded, ...] = ()
+    relevant: bool | None = None
     trace: dict[str, JsonValue] | None = None
+
+    @property
+    def top_score(self) -> float:
+        """The best score of all hits, 0 when there is none."""
+        scores = [*(hit.score for hit in self.episodes), *(hit.score for hit in self.facts)]
+        return max(scores, default=0.0)

@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 
 class CoarseEpisode(NamedTuple):
-    """An episode of the coarse stage; ``score`` is in [0, 1]."""
+    """An episode of the coarse stage; ``score`` is a real number, the higher the better."""
 
     id: str
     score: float
 
 
 class ScoredFact(NamedTuple):
-    """A fact of an expanded episode; ``score`` is its own, in [0, 1]."""
+    """A fact of an expanded episode; ``score`` is its own, on the scale of the episodes'."""
 
     id: str
     score: float

@@ -1,40 +1,72 @@
 """Scorers: what a coarse episode and a fact are worth, on one scale.
 
-Both are read as the chance that a statement answers: for a fact, this statement; for an episode, one taken
-from it blindly. So a fact outranks its parent when it is better than the parent's average, and the two can be
-mixed and compared.
+Both are read as how likely a statement answers: for a fact, this statement; for an episode, one taken from
+it. So a fact outranks its parent when it is better than what the parent's statements are on the whole, and
+the two can be mixed and compared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from retrieval.asked import Asked
-from retrieval.fusion import Floats, Logistic, rrf
+from retrieval.errors import FingerprintMismatch
+from retrieval.fusion import Floats, rrf, sigmoid
+from retrieval.knobs import Fusion, MragKnobs
 from retrieval.pools import EpisodePool, FactPool
-from retrieval.signals import episode_signals, fact_signals, trust_in_words
+from retrieval.signals import episode_signals, fact_signals, search_signals, trust_in_words
+from retrieval.traits import Traits
+from retrieval.weights import FusionWeights, Squash, load_weights, shipped
 
 
 class Scores(NamedTuple):
-    """Scores in [0, 1], aligned with the pools."""
+    """Scores aligned with the pools; any real numbers, the higher the better.
+
+    ``offset`` is None when they are in [0, 1] already, else they are log-odds and it is to be added.
+    """
 
     episodes: Floats
     facts: Floats
+    offset: float | None = None
+
+    def unit(self, score: float) -> float:
+        """Return a score, or a mix of scores, in [0, 1]."""
+        if self.offset is None:
+            return min(1.0, max(0.0, score))
+        return float(sigmoid(np.array(score + self.offset)))
 
 
 class Scorer(Protocol):
-    """Turns the raw signals of a search into scores."""
+    """Turns the raw signals of a search into scores.
+
+    ``calibrated`` says that scores are probabilities, so that low ones mean that nothing answers.
+    """
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores mean the same in every search."""
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
 
+    def keyword(self, asked: Asked, bm25: float) -> float:
+        """Return the score in [0, 1] of an episode found by its words alone."""
+
+    def vector(self, cosine: float) -> float:
+        """Return the score in [0, 1] of an episode found by its vector alone."""
+
 
 class RrfScorer:
-    """By ranks alone: needs no fitting and fits any encoder.
+    """By ranks alone: needs no fitting and fits any encoder. Its scores only order one answer.
 
     Args:
         k: the constant of reciprocal rank fusion.
     """
+
+    calibrated = False
 
     def __init__(self, k: int = 60) -> None:
         self._k = k
@@ -52,22 +84,86 @@ class RrfScorer:
             ),
         )
 
+    def keyword(self, asked: Asked, bm25: float) -> float:
+        """Return a score that grows with the sum."""
+        return bm25 / (bm25 + 10.0)
+
+    def vector(self, cosine: float) -> float:
+        """Return the cosine."""
+        return min(1.0, max(0.0, cosine))
+
 
 class LrScorer:
     """By logistic regressions fitted for the encoder in use.
 
     Args:
-        episodes: over ``EPISODE_SIGNALS``.
-        facts: over ``FACT_SIGNALS``.
+        weights: what the fit found.
     """
 
-    def __init__(self, episodes: Logistic, facts: Logistic) -> None:
-        self._episodes = episodes
-        self._facts = facts
+    calibrated = True
+
+    def __init__(self, weights: FusionWeights) -> None:
+        self._weights = weights
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
+        talk, text = self._weights.talk, self._weights.text
+        coarse = episode_signals(asked, episodes, facts)
+        fine = fact_signals(asked, facts)
+        told = _talks(facts.traits)
+        own = np.where(told, talk.facts(fine), text.facts(fine))
         return Scores(
-            episodes=self._episodes(episode_signals(asked, episodes, facts)),
-            facts=self._facts(fact_signals(asked, facts)),
+            episodes=np.where(_talks(episodes.traits), talk.episodes(coarse), text.episodes(coarse)),
+            facts=own - np.where(told, talk.sibling, text.sibling) * np.log1p(elders(own, facts.parents)),
+            offset=self._weights.presence(search_signals(asked, episodes, facts)),
         )
+
+    def keyword(self, asked: Asked, bm25: float) -> float:
+        """Return how likely the episode answers, by its BM25 sum per term of the question."""
+        return _squashed(self._weights.keyword, bm25 / max(1, len(asked.terms.indices)))
+
+    def vector(self, cosine: float) -> float:
+        """Return how likely the episode answers, by its cosine."""
+        return _squashed(self._weights.vector, cosine)
+
+
+def make_scorer(knobs: MragKnobs, encoder: str) -> Scorer:
+    """Return the scorer the knobs name.
+
+    Args:
+        knobs: ``fusion`` and where the weights are.
+        encoder: fingerprint of the encoder in use.
+
+    Raises:
+        WeightsDamaged: the weights file cannot be used.
+        FingerprintMismatch: there are no weights for this encoder.
+    """
+    if knobs.fusion is Fusion.RRF:
+        return RrfScorer(knobs.rrf_k)
+    path = knobs.lr_weights or shipped(encoder)
+    if path is not None:
+        return LrScorer(load_weights(path, encoder))
+    if knobs.fusion is Fusion.AUTO:
+        return RrfScorer(knobs.rrf_k)
+    raise FingerprintMismatch(
+        f"Strata brings no ranking weights for the encoder {encoder}.",
+        next_step="Fit some with strata fit-fusion, name the file in MRAG_LR_WEIGHTS; or MRAG_FUSION=rrf.",
+    )
+
+
+def _talks(traits: Sequence[Traits]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.array([one.talk for one in traits], dtype=bool)
+
+
+def elders(scores: Floats, parents: Sequence[str]) -> Floats:
+    """Return for each fact how many better ones its episode has; equal ones in the order given."""
+    counts: dict[str, int] = {}
+    found = np.zeros(len(scores))
+    for at in np.argsort(-scores, kind="stable").tolist():
+        found[at] = seen = counts.get(parents[at], 0)
+        counts[parents[at]] = seen + 1
+    return found
+
+
+def _squashed(line: Squash, value: float) -> float:
+    return float(sigmoid(np.array(line.intercept + line.slope * value)))

@@ -28,8 +28,7 @@ from retrieval.model import (
 )
 from retrieval.mrag import CoarseEpisode, MragOutcome, ScoredFact, Survivor
 from retrieval.protocols import Collection, Embedder, Lane, Vector, VectorStore
-from retrieval.scoring import RrfScorer, Scorer
-from retrieval.sparse import encode_query
+from retrieval.scoring import Scorer, make_scorer
 from retrieval.trips import Trips
 
 
@@ -41,6 +40,9 @@ class Searcher:
         embedder: the encoder it was stored with.
         knobs: depths, weights and bounds.
         scorer: turns signals into scores; chosen by ``knobs.fusion`` when None.
+
+    Raises:
+        WeightsDamaged, FingerprintMismatch: the ranking weights cannot be used.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Searcher:
         self._store = store
         self._embedder = embedder
         self._knobs = knobs
-        self._scorer = scorer or RrfScorer(knobs.rrf_k)
+        self._scorer = scorer or make_scorer(knobs, embedder.fingerprint)
 
     def search(self, query: SearchQuery) -> SearchAnswer:
         """Return what answers the question, best first.
@@ -67,13 +69,15 @@ class Searcher:
         degraded: list[Degraded] = []
         vector_wanted = query.method is not SearchMethod.KEYWORD
         asked = ask(query.text, query.as_of)
-        terms = encode_query(query.text, asked.language)
-        probe = Probe(self._embedded(query.text, degraded) if vector_wanted else None, terms)
+        probe = Probe(self._embedded(query.text, degraded) if vector_wanted else None, asked.terms)
         embedded = perf_counter()
         if query.method in (SearchMethod.KEYWORD, SearchMethod.VECTOR):
-            answer = self._one_lane(trips, query, probe)
+            answer = self._one_lane(trips, query, asked, probe)
         else:
             answer = self._hybrid(trips, query, asked, probe)
+        if self._scorer.calibrated:
+            relevant = answer.top_score >= self._knobs.relevant_from
+            answer = answer.model_copy(update={"relevant": relevant})
         if Include.TRACE in query.include:
             spent = perf_counter() - embedded - trips.seconds
             timings: dict[str, JsonValue] = {
@@ -92,7 +96,7 @@ class Searcher:
             degraded.append(Degraded(part="embedder", reason=f"{error.detail} Searched by keywords alone."))
             return None
 
-    def _one_lane(self, trips: Trips, query: SearchQuery, probe: Probe) -> SearchAnswer:
+    def _one_lane(self, trips: Trips, query: SearchQuery, asked: Asked, probe: Probe) -> SearchAnswer:
         """Episodes by one lane."""
         if probe.dense is None:
             lane = Lane(query.top_k, sparse=probe.sparse)
@@ -101,7 +105,11 @@ class Searcher:
         (hits,) = trips.search(Collection.EPISODES, [lane])
         found = []
         for rank, hit in enumerate(hits, 1):
-            score = _squashed(hit.score) if probe.dense is None else _unit(hit.score)
+            score = (
+                self._scorer.keyword(asked, hit.score)
+                if probe.dense is None
+                else self._scorer.vector(hit.score)
+            )
             trace = HitTrace(
                 dense_rank=None if probe.dense is None else rank,
                 sparse_rank=rank if probe.dense is None else None,
@@ -116,7 +124,12 @@ class Searcher:
     def _hybrid(self, trips: Trips, query: SearchQuery, asked: Asked, probe: Probe) -> SearchAnswer:
         candidates = gather(trips, asked, probe, self._scorer, self._knobs, query.top_k)
         outcome = _loop(candidates, self._knobs, query.top_k)
-        survivors = [one for one in outcome.survivors if _admitted(_unit(one.score), query)]
+        unit = candidates.scores.unit
+        survivors = [
+            one._replace(score=unit(one.score))
+            for one in outcome.survivors
+            if _admitted(unit(one.score), query)
+        ]
         facts = _facts_of(trips, candidates, survivors)
         episodes = trips.episodes(one.parent or one.id for one in survivors)
         answer = _compose(survivors, facts, episodes, candidates if _traced(query) else None)
@@ -136,14 +149,6 @@ def _traced(query: SearchQuery) -> bool:
 
 def _admitted(score: float, query: SearchQuery) -> bool:
     return query.radius is None or score >= query.radius
-
-
-def _unit(score: float) -> float:
-    return min(1.0, max(0.0, float(score)))
-
-
-def _squashed(bm25: float) -> float:
-    return bm25 / (bm25 + 10.0)
 
 
 def _loop(candidates: Candidates, knobs: MragKnobs, top_k: int) -> MragOutcome:
@@ -182,12 +187,12 @@ def _compose(
         best.setdefault(one.parent or one.id, one)
         if one.parent is not None and one.id in facts and one.parent in episodes:
             trace = _fact_trace(one, traced) if traced else None
-            hits.append(FactHit(indexed=facts[one.id], score=_unit(one.score), trace=trace))
+            hits.append(FactHit(indexed=facts[one.id], score=one.score, trace=trace))
             under.setdefault(one.parent, []).append(hits[-1])
     carriers = tuple(
         EpisodeHit(
             indexed=episodes[id_],
-            score=_unit(one.score),
+            score=one.score,
             facts=tuple(under.get(id_, ())),
             answers=one.parent is None,
             trace=_episode_trace(id_, traced) if traced else None,
@@ -206,16 +211,16 @@ def _fact_trace(one: Survivor, traced: Candidates) -> HitTrace:
         sparse_rank=sparse.get(one.id),
         cosine=_known(traced.facts.cosine[at]),
         bm25=float(traced.facts.bm25[at]),
-        fused_score=_unit(one.score),
-        episode_score=one.episode_score,
-        fact_score=one.fact_score,
+        fused_score=one.score,
+        episode_score=traced.scores.unit(one.episode_score),
+        fact_score=None if one.fact_score is None else traced.scores.unit(one.fact_score),
         replaced_parent=one.parent,
     )
 
 
 def _episode_trace(id_: str, traced: Candidates) -> HitTrace:
     at = traced.episodes.ids.index(id_)
-    score = float(traced.scores.episodes[at])
+    score = traced.scores.unit(float(traced.scores.episodes[at]))
     return HitTrace(
         cosine=_known(traced.episodes.cosine[at]),
         bm25=float(traced.episodes.bm25[at]),

@@ -7,24 +7,34 @@ the same in two searches. Each is measured against the leaders of its own search
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from retrieval.asked import Asked
 from retrieval.fusion import Floats
+from retrieval.neighbours import Line, beside
 from retrieval.pools import EpisodePool, FactPool
 from retrieval.traits import Traits
 
+# What the signals mean. Weights fitted for another meaning are refused, so a change needs a new name.
+SIGNALS_VERSION = "s2"
+
 FACT_SIGNALS = (
     "cosine", "bm25", "context_cosine", "context_bm25", "named", "partner", "question", "answers", "length",
-    "short", "time", "number", "period", "confidence",
+    "short", "time", "number", "period", "confidence", "before_cosine", "before_bm25", "before_named",
+    "after_cosine", "after_bm25", "after_named",
 )  # fmt: skip
 EPISODE_SIGNALS = ("cosine", "bm25", "best_cosine", "best_bm25", "named", "period")
+SEARCH_SIGNALS = ("cosine", "context_cosine", "episode_cosine", "bm25", "context_bm25")
 
 _CJK = frozenset({"zh", "ja", "ko"})
 _CROSS_SCRIPT = 0.2
 _LEADERS = 10
 _SPREAD = 100
 _SHORT_WORDS = 6
+_FIRST = 3
+_READABLE = 0.6
 # A spread below these is noise of the encoder or a lane without matches.
 _COSINE_FLOOR = 0.01
 _BM25_FLOOR = 0.5
@@ -46,25 +56,29 @@ def standard(signal: Floats, floor: float) -> Floats:
 def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
     """Return the signals of ``FACT_SIGNALS``, each aligned with the pool."""
     trust = trust_in_words(asked, pool.traits)
-    named = _beside([asked.names(traits.people) for traits in pool.traits])
+    names = _named(asked, [traits.people for traits in pool.traits])
     words = np.array([traits.words for traits in pool.traits], dtype=np.float64)
     timed = _flags([asked.time and traits.timed for traits in pool.traits])
     counted = _flags([asked.number and traits.counted for traits in pool.traits])
+    cosine = standard(pool.cosine, _COSINE_FLOOR)
+    bm25 = _trusted(standard(pool.bm25, _BM25_FLOOR), trust)
+    line = beside(pool.traits)
     return {
-        "cosine": standard(pool.cosine, _COSINE_FLOOR),
-        "bm25": standard(pool.bm25, _BM25_FLOOR) * trust,
+        "cosine": cosine,
+        "bm25": bm25,
         "context_cosine": standard(pool.context_cosine, _COSINE_FLOOR),
-        "context_bm25": standard(pool.context_bm25, _BM25_FLOOR) * trust,
-        "named": named,
-        "partner": _beside([asked.names(traits.others) for traits in pool.traits]),
+        "context_bm25": _trusted(standard(pool.context_bm25, _BM25_FLOOR), trust),
+        "named": _stand_out(names),
+        "partner": _stand_out(_named(asked, [traits.others for traits in pool.traits])),
         "question": _flags([traits.question for traits in pool.traits]),
         "answers": _flags([traits.answers for traits in pool.traits]),
         "length": np.log1p(words),
         "short": (words < _SHORT_WORDS).astype(np.float64),
         "time": timed,
         "number": counted,
-        "period": _beside([asked.near(traits) for traits in pool.traits]),
+        "period": _stand_out(_near(asked, pool.traits)),
         "confidence": np.array([traits.confidence for traits in pool.traits], dtype=np.float64),
+        **_of_neighbours(line, cosine, bm25, names),
     }
 
 
@@ -75,14 +89,51 @@ def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[st
     """
     trust = trust_in_words(asked, pool.traits)
     row = {id_: at for at, id_ in enumerate(pool.ids)}
+    best_bm25 = np.nan_to_num(_best(facts.bm25, facts, row))
     return {
         "cosine": standard(pool.cosine, _COSINE_FLOOR),
-        "bm25": standard(pool.bm25, _BM25_FLOOR) * trust,
+        "bm25": _trusted(standard(pool.bm25, _BM25_FLOOR), trust),
         "best_cosine": standard(_best(facts.cosine, facts, row), _COSINE_FLOOR),
-        "best_bm25": standard(np.nan_to_num(_best(facts.bm25, facts, row)), _BM25_FLOOR) * trust,
-        "named": _beside([asked.names(traits.people) for traits in pool.traits]),
-        "period": _beside([asked.near(traits) for traits in pool.traits]),
+        "best_bm25": _trusted(standard(best_bm25, _BM25_FLOOR), trust),
+        "named": _stand_out(_named(asked, [traits.people for traits in pool.traits])),
+        "period": _stand_out(_near(asked, pool.traits)),
     }
+
+
+def search_signals(asked: Asked, episodes: EpisodePool, facts: FactPool) -> dict[str, float]:
+    """Return the signals of ``SEARCH_SIGNALS``: how well the leaders match in absolute terms.
+
+    Cosines of the best three, BM25 sums of the best three per term of the question. NaN where there is none,
+    and for words where most of what was found is in another script and could not match.
+    """
+    terms = max(1, len(asked.terms.indices))
+    readable = len(facts.traits) > 0 and float(trust_in_words(asked, facts.traits).mean()) > _READABLE
+    return {
+        "cosine": _leading(facts.cosine),
+        "context_cosine": _leading(facts.context_cosine),
+        "episode_cosine": _leading(episodes.cosine),
+        "bm25": _leading(facts.bm25) / terms if readable else float("nan"),
+        "context_bm25": _leading(facts.context_bm25) / terms if readable else float("nan"),
+    }
+
+
+def _leading(signal: Floats) -> float:
+    known = np.sort(signal[~np.isnan(signal)])[::-1][:_FIRST]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _of_neighbours(line: Line, cosine: Floats, bm25: Floats, names: Floats) -> dict[str, Floats]:
+    """What is said right before and after: it tells whose words made the surroundings match."""
+    found = {}
+    for side, at in (("before", line.before), ("after", line.after)):
+        found[f"{side}_cosine"] = _taken(cosine, at, float(cosine.min()) if len(cosine) else 0.0)
+        found[f"{side}_bm25"] = _taken(bm25, at, float(bm25.min()) if len(bm25) else 0.0)
+        found[f"{side}_named"] = _taken(names, at, 0.0)
+    return found
+
+
+def _taken(signal: Floats, at: np.ndarray[tuple[int], np.dtype[np.intp]], missing: float) -> Floats:
+    return np.where(at >= 0, signal[at], missing) if len(signal) else signal
 
 
 def _best(signal: Floats, facts: FactPool, row: dict[str, int]) -> Floats:
@@ -102,10 +153,32 @@ def trust_in_words(asked: Asked, traits: tuple[Traits, ...]) -> Floats:
     return np.array([1.0 if asked.cjk == (one.language in _CJK) else _CROSS_SCRIPT for one in traits])
 
 
-def _beside(values: list[float] | list[bool]) -> Floats:
+def _trusted(words: Floats, trust: Floats) -> Floats:
+    """Draw word matches towards those of an ordinary item in the question's own script, where trust is low.
+
+    Without this an item in another script, which can match no word, would be better off than one that could
+    and does not.
+    """
+    own = words[trust == 1.0]
+    ordinary = float(own.mean()) if len(own) else 0.0
+    return trust * words + (1 - trust) * ordinary
+
+
+def _named(asked: Asked, people: Sequence[tuple[str, ...]]) -> Floats:
+    # The same few people come up again and again.
+    known = {names: float(asked.names(names)) for names in set(people)}
+    return np.array([known[names] for names in people])
+
+
+def _near(asked: Asked, traits: Sequence[Traits]) -> Floats:
+    if not asked.periods:
+        return np.zeros(len(traits))
+    return np.array([asked.near(one) for one in traits])
+
+
+def _stand_out(values: Floats) -> Floats:
     """Return values as they stand out from the rest of the pool: what all share tells nothing."""
-    found = np.array(values, dtype=np.float64)
-    return found - found.mean() if len(found) else found
+    return values - values.mean() if len(values) else values
 
 
 def _flags(values: list[bool]) -> Floats:

@@ -53,6 +53,7 @@ class Traits(NamedTuple):
         answers: what stands before it ends as a question.
         timed: it names a time.
         counted: it names a number.
+        place: of the fact in its episode, from 0; 0 for an episode.
     """
 
     parent: str | None = None
@@ -72,6 +73,7 @@ class Traits(NamedTuple):
     answers: bool = False
     timed: bool = False
     counted: bool = False
+    place: int = 0
 
     def packed(self) -> str:
         """Return it as text. A search reads hundreds, and the store hands out text many times faster."""
@@ -144,6 +146,7 @@ def fact_traits(fact: AtomicFact, episode: Traits, before: str = "") -> Traits:
         answers=is_question(before),
         timed=names_time(fact.quote),
         counted=names_number(fact.quote),
+        place=fact.position,
     )
 
 

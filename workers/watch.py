@@ -23,6 +23,9 @@ from workers.stopping import asked_to_stop
 
 log = logging.getLogger(__name__)
 
+_LEAVE_S = 0.2
+_LASTING: set[int] = set()
+
 
 class Interrupted(Exception):
     """The stage makes room and goes on later: its time slice is over, or the worker wants to stop."""
@@ -111,13 +114,22 @@ class Watch:
                 # If it stays away the lease lapses, and the next write of the stage is refused.
                 log.warning("the ledger does not answer: %s", error)
             if self._refused is not None or self._stopping():
-                end_children()
+                # A stage that has just told the ledger its end has lost its lease too, and leaves by itself.
+                if not self._over.wait(_LEAVE_S):
+                    end_children()
                 return
+
+
+def lasting(pid: int) -> None:
+    """Leave a child alone when those of a stage are ended: it serves this process, not a stage."""
+    _LASTING.add(pid)
 
 
 def end_children() -> None:
     """End the processes this one has started: the reader of a file nobody waits for any more."""
     for child in psutil.Process().children(recursive=True):
+        if child.pid in _LASTING:
+            continue
         try:
             child.kill()
         except psutil.NoSuchProcess:

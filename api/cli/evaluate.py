@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from api.cli.client import Address, Client
 from api.cli.console import err, out, print_json
 from api.cli.state import Context
 
@@ -49,22 +50,26 @@ def _cutoffs(context: click.Context, option: click.Parameter, value: str) -> tup
 )
 @click.option("--workdir", type=click.Path(path_type=Path), help="Keep memories and vectors here.")
 @click.option("--reuse", is_flag=True, help="Use what stands in the workdir instead of taking it in again.")
+@click.option("--url", help="Measure the server there (key in STRATA_API_KEY).")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON document.")
 @click.option("--list", "listing", is_flag=True, help="List the configurations and end.")
 @click.pass_obj
 def evaluate_command(
     context: Context, folders: tuple[Path, ...], sets: tuple[str, ...], configs: tuple[str, ...],
     limit: int | None, talks: int | None, cutoffs: tuple[int, ...], seed: int, out_dir: Path | None,
-    workdir: Path | None, reuse: bool, as_json: bool, listing: bool,
+    workdir: Path | None, reuse: bool, url: str | None, as_json: bool, listing: bool,
 ) -> None:  # fmt: skip
     """Measure search on question sets, beside the baselines and with parts left out.
 
     DIR is a set (docs.jsonl, queries.jsonl, qrels.jsonl) or a folder of sets. Everything runs in a folder of
-    its own with the encoder and the knobs of the settings; your memory is not touched.
+    its own with the encoder and the knobs of the settings; your memory is not touched. With --url a server is
+    measured instead: sets are taken in under users named eval-…, and what only its settings could change is
+    left out.
     """
     # Imported here: the other commands should not wait for what only this one needs.
     from api.evaluation.configurations import ALL, chosen
     from api.evaluation.course import Course
+    from api.evaluation.place import here, there
     from api.evaluation.run import evaluate
     from api.evaluation.sets import find_sets
     from api.evaluation.table import tables
@@ -73,15 +78,20 @@ def evaluate_command(
         for one in ALL:
             out.print(f"{one.name:15} {one.about}", markup=False)
         return
-    if reuse and workdir is None:
-        raise click.UsageError("--reuse needs --workdir: without it nothing is kept.")
-    configurations = tuple(chosen(configs, remote=False))
+    if reuse and workdir is None and url is None:
+        raise click.UsageError("--reuse needs --workdir or --url: without them nothing is kept.")
+    configurations = tuple(chosen(configs, remote=url is not None))
     found = find_sets(folders, sets)
     with ExitStack() as held:
         if workdir is None:
             workdir = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="strata-eval-")))
         course = Course(configurations, cutoffs, limit, talks, seed, workdir.absolute(), reuse)
-        report = evaluate(found, course, context.settings, context.environ, _say)
+        if url is None:
+            opened = here(context.settings, course.workdir, context.environ)
+        else:
+            key = context.environ.get("STRATA_API_KEY")
+            opened = there(Client(Address(url.rstrip("/"), key)), context.settings, course.workdir)
+        report = evaluate(found, course, opened, context.settings.extractor, _say)
     if as_json:
         print_json(report.public())
     else:

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from api.cli import demo, evaluate, files, keys, parse, remember, search, serve, upkeep
+from api.cli import demo, evaluate, files, fit, keys, parse, remember, search, serve, upkeep
 from api.cli.console import fail
 from api.cli.state import Context
 from ingest.errors import StrataError
@@ -49,6 +49,7 @@ COMMANDS = (
     upkeep.migrate,
     upkeep.doctor,
     evaluate.evaluate_command,
+    fit.fit_fusion,
 )
 for command in COMMANDS:
     main.add_command(command)

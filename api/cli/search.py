@@ -15,6 +15,8 @@ _SUMMARY = 160  # characters of a summary shown on a terminal
 
 def show_answer(answer: dict[str, Any]) -> None:
     """Print an answer for people: facts with their places first, then episodes."""
+    if answer.get("relevant") is False and (answer["facts"] or answer["episodes"]):
+        out.print("Nothing relevant found; this is the nearest there is.", style="yellow")
     for fact in answer["facts"]:
         place = ", ".join(anchor["label"] for anchor in fact["anchors"][:2])
         out.print(f"[bold green]{fact['score']:.2f}[/]  ", end="")

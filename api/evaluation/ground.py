@@ -29,15 +29,17 @@ from retrieval.embedding_cache import CachedEmbedder, VectorCache
 from retrieval.evaluation.replay import ReplayEmbedder, ReplayStore
 from retrieval.protocols import Embedder
 from retrieval.qdrant_connection import connect
+from retrieval.search import Searcher
 from workers.run import run_stage
 from workers.services import Services, build_services
 from workers.settings import Settings
+from workers.watch import lasting
 
 TENANT = "default"
 _START_S = 60.0
 _WINDOW = 100
 _PAUSE_S = 0.5
-_CACHE_BYTES = 4 * 2**30
+CACHE_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Ground:
         store, embedder: what searchers of all configurations share.
         encoder: counts the texts that had to be encoded.
         work: does what the API has accepted.
+        between: to be called before each question.
     """
 
     services: Services
@@ -57,6 +60,7 @@ class Ground:
     embedder: ReplayEmbedder
     encoder: ReplayEmbedder
     work: Callable[[Callable[[int], None]], None]
+    between: Callable[[], None]
 
 
 @contextmanager
@@ -79,10 +83,17 @@ def ground(settings: Settings, folder: Path, cache: Path, environ: Mapping[str, 
         url, key = f"http://{LOOPBACK}:{free_port()}", home.secrets().store_key
         child = Child(_store(home, url, environ, key), home.logs / "store.log")
         child.start()
+
+        def tend() -> None:
+            child.tend()
+            if child.process is not None:
+                lasting(child.process.pid)
+
+        tend()
         try:
             _await_store(child, url)
             own = own_settings(settings, folder, url, key)
-            with connected(own, connect(url, key), cache, tend=child.tend) as made:
+            with connected(own, connect(url, key), cache, tend=tend) as made:
                 yield made
         finally:
             child.stop()
@@ -121,10 +132,15 @@ def connected(
         tend: called now and then, to start the store again if it died.
     """
     counted = ReplayEmbedder(encoder or make_embedder(settings.embedder, settings.embed))
-    embedder = ReplayEmbedder(CachedEmbedder(counted, VectorCache(cache, _CACHE_BYTES)))
+    embedder = ReplayEmbedder(CachedEmbedder(counted, VectorCache(cache, CACHE_BYTES)))
     store = ReplayStore(qdrant, embedder.fingerprint, embedder.dimension)
     services = replace(
-        build_services(settings), store=store, embedder=embedder, enqueue=lambda: 0, depths=dict
+        build_services(settings),
+        store=store,
+        embedder=embedder,
+        searcher=Searcher(store, embedder, settings.mrag),
+        enqueue=lambda: 0,
+        depths=dict,
     )
     services.ledger.migrate()
     store.prepare()
@@ -132,9 +148,15 @@ def connected(
     client = Client(Address("http://strata", None), httpx.WSGITransport(app=app))
     try:
         steps = count(1)
-        yield Ground(
-            services, client, store, embedder, counted, lambda tell: _work(services, steps, tend, tell)
-        )
+
+        def work(tell: Callable[[int], None]) -> None:
+            _work(services, steps, tend, tell)
+
+        def between() -> None:
+            tend()
+            store.forget()
+
+        yield Ground(services, client, store, embedder, counted, work, between)
     finally:
         services.ledger.close()
         qdrant.close()

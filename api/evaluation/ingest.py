@@ -59,29 +59,30 @@ class Coverage(NamedTuple):
     units: Mapping[str, str]
 
 
-def put(client: Client, the_set: QuestionSet, finish: Finish) -> None:
+def put(client: Client, the_set: QuestionSet, finish: Finish, prefix: str = "") -> None:
     """Hand in a set: turns of talks as messages, texts as files.
 
     Args:
         client: the API.
         the_set: what to hand in.
         finish: called after each request.
+        prefix: put before the names of memories.
 
     Raises:
         IngestFailed: something was refused.
     """
     if the_set.talks:
-        _put_talks(client, the_set, finish)
+        _put_talks(client, the_set, finish, prefix)
     else:
-        _put_texts(client, the_set, finish)
+        _put_texts(client, the_set, finish, prefix)
 
 
-def _put_talks(client: Client, the_set: QuestionSet, finish: Finish) -> None:
+def _put_talks(client: Client, the_set: QuestionSet, finish: Finish, prefix: str) -> None:
     grouped = groupby(
         the_set.passages, key=lambda one: (one.scope, str(one.meta.get("session") or one.scope))
     )
     for (talk, session), group in grouped:
-        owner = {"user_id": talk, "session_id": session}
+        owner = {"user_id": prefix + talk, "session_id": session}
         turns = list(group)
         start = _moment(turns[0].meta.get("date"))
         messages = [_message(one, start + at * _PACE) for at, one in enumerate(turns)]
@@ -114,11 +115,14 @@ def _message(turn: Passage, sent_at: datetime) -> dict[str, str]:
     }
 
 
-def _put_texts(client: Client, the_set: QuestionSet, finish: Finish) -> None:
+def _put_texts(client: Client, the_set: QuestionSet, finish: Finish, prefix: str) -> None:
     """Texts of one memory and date go in one request."""
     numbered = [(number, one) for number, one in enumerate(the_set.passages)]
     for (memory, date), group in _grouped(the_set, numbered):
-        owner = {"user_id": memory, **({"metadata": json.dumps({"occurred_at": date})} if date else {})}
+        owner = {
+            "user_id": prefix + memory,
+            **({"metadata": json.dumps({"occurred_at": date})} if date else {}),
+        }
         for at in range(0, len(group), _FILES_PER_REQUEST):
             with tempfile.TemporaryDirectory(prefix="strata-eval-") as folder:
                 files = [_file(Path(folder), *one) for one in group[at : at + _FILES_PER_REQUEST]]

@@ -3,53 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from api.evaluation.configurations import BASELINE, Configuration
 from api.evaluation.course import Course, narrowed, sampled, unanswered
-from api.evaluation.ground import Ground, ground
 from api.evaluation.ingest import Coverage, Ingested, coverage, listed, put, tokens_spent
 from api.evaluation.measuring import Rules, measure_all
-from api.evaluation.search import Ask, flat_search, local_search
+from api.evaluation.place import Open, Place
+from api.evaluation.search import Ask, flat_search
 from retrieval.evaluation.flat import Chunk, FlatIndex, single, windows
 from retrieval.evaluation.report import EvaluationReport, SetReport
 from retrieval.evaluation.sets import EVERYWHERE, Passage, QuestionSet
 from retrieval.evaluation.tally import spread
-from workers.settings import Settings
 
 Tell = Callable[[str], None]
 
 
 def evaluate(
-    sets: Sequence[QuestionSet], course: Course, settings: Settings, environ: Mapping[str, str], tell: Tell
+    sets: Sequence[QuestionSet], course: Course, opened: Open, extractor: str, tell: Tell
 ) -> EvaluationReport:
-    """Run everything in this process, each set in a memory of its own.
+    """Run everything, one set after the other.
 
     Args:
         sets: to ask.
         course: what to do.
-        settings: encoder, extractor and knobs.
-        environ: of the store processes.
+        opened: opens the place where a set is measured.
+        extractor: for the report.
         tell: told in a line what is going on.
 
     Raises:
         EvaluationError: a set cannot be taken in or asked.
     """
     reports = []
-    encoder = ""
+    encoder = where = ""
     for the_set in sets:
-        folder = course.workdir / the_set.name
-        with ground(settings, folder, course.workdir / "vectors.db", environ) as made:
+        with opened(the_set.name) as place:
             others = [one for one in sets if one is not the_set]
-            reports.append(measure_set(the_set, others, course, made, tell))
-            encoder = made.embedder.fingerprint
+            reports.append(measure_set(the_set, others, course, place, tell))
+            encoder, where = place.embedder.fingerprint, place.name
     return EvaluationReport(
         version=version("strata-memory"),
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        place=where,
         encoder=encoder,
-        extractor=settings.extractor,
+        extractor=extractor,
         limit=course.limit,
         talks=course.talks,
         seed=course.seed,
@@ -60,7 +59,7 @@ def evaluate(
 
 
 def measure_set(
-    the_set: QuestionSet, others: Sequence[QuestionSet], course: Course, made: Ground, tell: Tell
+    the_set: QuestionSet, others: Sequence[QuestionSet], course: Course, place: Place, tell: Tell
 ) -> SetReport:
     """Take one set in and ask it everything.
 
@@ -68,19 +67,20 @@ def measure_set(
         the_set: the set.
         others: their questions are off topic here.
         course: what to do.
-        made: what it is measured on.
+        place: what it is measured on.
         tell: told in a line what is going on.
     """
     the_set = narrowed(the_set, course.talks, course.seed)
-    shown, ingested = take_in(the_set, course, made, tell)
-    before = made.encoder.texts
-    asks = searches(the_set, course, made, shown)
+    shown, ingested = take_in(the_set, course, place, tell)
+    before = place.encoder.texts
+    asks = searches(the_set, course, place, shown)
     questions = sampled(the_set.questions, course, answerable=True)
     negatives = unanswered(the_set, others, course)
-    made.embedder.forget()
-    steps = _counted(the_set.name, len(questions) + len(negatives), made, tell)
+    place.embedder.forget()
+    steps = _counted(the_set.name, len(questions) + len(negatives), place, tell)
     rules = Rules(course.ks, shown.units, course.seed)
     figures = measure_all(the_set.name, asks, questions, negatives, rules, steps)
+    encode_ms = {name: value * 1000 for name, value in spread(place.embedder.seconds).items()}
     return SetReport(
         name=the_set.name,
         passages=len(the_set.passages),
@@ -88,26 +88,28 @@ def measure_set(
         unanswerable=len(negatives),
         scope="one talk" if the_set.talks else "one language" if the_set.parallel else EVERYWHERE,
         ingest=ingested.model_dump(mode="json"),
-        baseline_texts=made.encoder.texts - before,
-        encode_ms={name: value * 1000 for name, value in spread(made.embedder.seconds).items()},
+        baseline_texts=place.encoder.texts - before,
+        encode_ms={} if place.remote else encode_ms,
         configurations=tuple(figures),
     )
 
 
-def take_in(the_set: QuestionSet, course: Course, made: Ground, tell: Tell) -> tuple[Coverage, Ingested]:
+def take_in(the_set: QuestionSet, course: Course, place: Place, tell: Tell) -> tuple[Coverage, Ingested]:
     """Put a set into memory, unless it is there, and find out which passages things show."""
     started = time.perf_counter()
     told = _paced(lambda done: tell(f"{the_set.name}: {done} steps of taking it in"))
     if not course.reuse:
-        put(made.client, the_set, lambda _: made.work(told))
-    rows = listed(made.client, dict.fromkeys(map(the_set.memory_of, the_set.passages)))
-    shown = coverage(made.client, the_set, rows)
+        put(place.client, the_set, place.finish(told), place.prefix)
+    rows = listed(
+        place.client, dict.fromkeys(place.prefix + the_set.memory_of(one) for one in the_set.passages)
+    )
+    shown = coverage(place.client, the_set, rows)
     done = Ingested(
         documents=len(rows),
         episodes=sum(row["episodes"] for row in rows),
         facts=sum(row["facts"] for row in rows),
-        texts_embedded=made.encoder.texts,
-        tokens=tokens_spent(made.client),
+        texts_embedded=None if place.remote else place.encoder.texts,
+        tokens=tokens_spent(place.client),
         seconds=time.perf_counter() - started,
     )
     tell(
@@ -118,7 +120,7 @@ def take_in(the_set: QuestionSet, course: Course, made: Ground, tell: Tell) -> t
 
 
 def searches(
-    the_set: QuestionSet, course: Course, made: Ground, shown: Coverage
+    the_set: QuestionSet, course: Course, place: Place, shown: Coverage
 ) -> list[tuple[Configuration, Ask]]:
     """Return how each configuration is asked."""
     memories: dict[str, list[Passage]] = {}
@@ -132,20 +134,20 @@ def searches(
     asks: list[tuple[Configuration, Ask]] = []
     for one in course.configurations:
         if one.flat is None:
-            asks.append((one, local_search(one, made, shown, course.ks[-1])))
+            asks.append((one, place.search(one, shown, course.ks[-1])))
         elif chunks[one.windows]:
-            found = flat_search(one, chunks[one.windows], made.embedder, indexes[one.windows])
+            found = flat_search(one, chunks[one.windows], place.embedder, indexes[one.windows])
             asks.append((one, found))
     return asks
 
 
-def _counted(name: str, total: int, made: Ground, tell: Tell) -> Callable[[], None]:
+def _counted(name: str, total: int, place: Place, tell: Tell) -> Callable[[], None]:
     """Return what is to be called before each question."""
     told = _paced(lambda done: tell(f"{name}: {done} of {total} questions"))
     asked = iter(range(1, total + 1))
 
     def step() -> None:
-        made.store.forget()
+        place.forget()
         told(next(asked))
 
     return step

@@ -91,12 +91,20 @@ def local_search(one: Configuration, ground: Ground, coverage: Coverage, top_k: 
     return ask
 
 
-def remote_search(one: Configuration, client: Client, coverage: Coverage, top_k: int) -> Ask:
-    """Return the search of a configuration over the API; times are those of the whole request."""
+def remote_search(one: Configuration, client: Client, coverage: Coverage, top_k: int, prefix: str) -> Ask:
+    """Return the search of a configuration over the API; times are those of the whole request.
+
+    Args:
+        one: the configuration.
+        client: the API.
+        coverage: which passages things show.
+        top_k: hits wanted.
+        prefix: put before the names of memories.
+    """
 
     def ask(text: str, memory: str) -> Found:
         body: dict[str, Any] = {
-            "query": text, "method": one.method, "top_k": top_k, "filters": {"user_id": memory},
+            "query": text, "method": one.method, "top_k": top_k, "filters": {"user_id": prefix + memory},
         }  # fmt: skip
         started = perf_counter()
         answer = client.call("POST", "/api/v1/memories/search", json=body)

@@ -172,7 +172,11 @@ class QueryOut(BaseModel):
 
 
 class SearchResponse(BaseModel):
-    """The answer, best first in each list. ``degraded`` is there only when a part did not work."""
+    """The answer, best first in each list. ``degraded`` is there only when a part did not work.
+
+    ``relevant`` is false when even the best hit scores too low to be about the question, and null when scores
+    only put hits in order.
+    """
 
     episodes: list[EpisodeOut]
     facts: list[FactOut]
@@ -180,6 +184,7 @@ class SearchResponse(BaseModel):
     raw_messages: list[RawMessageOut]
     agent_memory: AgentMemoryOut
     query: QueryOut
+    relevant: bool | None = None
     degraded: list[Degraded] | None = None
     trace: dict[str, Any] | None = None
 
@@ -199,6 +204,7 @@ class SearchResponse(BaseModel):
             raw_messages=[RawMessageOut.of(one) for one in fresh],
             agent_memory=AgentMemoryOut.of(learnt),
             query=query,
+            relevant=answer.relevant,
             degraded=list(answer.degraded) or None,
             trace=answer.trace,
         )

@@ -126,7 +126,8 @@ class EvaluationReport(Frozen):
 
     Attributes:
         made_at: ISO 8601.
-        encoder: its fingerprint.
+        place: where memory was: in this process, or the URL of a server.
+        encoder: fingerprint of the one in this process.
         limit, talks: questions and talks per set; None for all.
         seed: of sampling and of the bootstrap.
         baseline: the configuration others are compared with.
@@ -134,6 +135,7 @@ class EvaluationReport(Frozen):
 
     version: str
     made_at: str
+    place: str
     encoder: str
     extractor: str
     limit: int | None

@@ -41,7 +41,7 @@ class Question(NamedTuple):
     """A question with the ids of the passages that answer it, each with its grade.
 
     ``scope`` is the talk to search in; None means everywhere. ``language`` narrows the search to passages of
-    one language, where the set holds every passage in several.
+    one language, where the set holds every passage in several. ``answer`` is the expected answer in words.
     """
 
     id: str
@@ -50,6 +50,7 @@ class Question(NamedTuple):
     scope: str | None
     gold: Mapping[str, int]
     language: str | None = None
+    answer: str | None = None
 
     @property
     def memory(self) -> str:
@@ -99,7 +100,15 @@ def load_set(folder: Path) -> QuestionSet:
     languages = {one.id: _language_of(one.id) for one in passages} if _parallel(passages, gold) else {}
     questions: list[Question] = []
     for row in _rows(folder / "queries.jsonl"):
-        question = Question(row["id"], row["text"], row["type"], _scope(row["meta"]), gold[row["id"]])
+        answer = row["meta"].get("answer")
+        question = Question(
+            row["id"],
+            row["text"],
+            row["type"],
+            _scope(row["meta"]),
+            gold[row["id"]],
+            answer=answer if isinstance(answer, str) else None,
+        )
         questions.extend(_by_language(question, row["lang"], languages) if languages else [question])
     return QuestionSet(folder.name, passages, tuple(questions))
 

@@ -30,6 +30,7 @@ from typing import NamedTuple
 from api.evaluation.configurations import DEFAULT, chosen
 from api.evaluation.course import Course, narrowed, sampled
 from api.evaluation.ground import ground
+from api.evaluation.place import on_ground
 from api.evaluation.run import searches, take_in
 from api.evaluation.sets import find_sets
 from extract.scripts import estimate_tokens
@@ -208,7 +209,8 @@ def compare(the_set: QuestionSet, course: Course, python: Path) -> dict[str, Com
         ground(settings, course.workdir / the_set.name, course.workdir / "vectors.db", _environ()) as made,
         served(made.embedder) as url,
     ):
-        shown, _ = take_in(the_set, course, made, _say)
+        place = on_ground(made)
+        shown, _ = take_in(the_set, course, place, _say)
         answers = {}
         for kind, lay_out in kinds.items():
             layouts = {}
@@ -217,7 +219,7 @@ def compare(the_set: QuestionSet, course: Course, python: Path) -> dict[str, Com
                 folder.mkdir(parents=True)
                 layouts[memory] = lay_out(folder, passages)
             answers[kind] = ask_memsearch(python, url, layouts, questions)
-        ((_, ask),) = searches(the_set, course, made, shown)
+        ((_, ask),) = searches(the_set, course, place, shown)
         for question in questions:
             made.store.forget()
             own = ask(question.text, question.memory).hits

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import Logistic, rrf, sigmoid
+from retrieval.fusion import rrf, sigmoid
 from retrieval.sparse import encode_query
 
 
@@ -39,14 +39,6 @@ def test_rrf_stays_in_range_and_keeps_the_order_of_one_lane(values: list[float],
     fused = rrf([lane], k)
     assert ((fused >= 0) & (fused <= 1)).all()
     assert (fused[lane.argmax()] >= fused).all()
-
-
-def test_logistic_weighs_named_signals() -> None:
-    model = Logistic(-1.0, {"a": 2.0, "b": 0.0})
-    found = model({"a": np.array([0.5, 0.0]), "b": np.array([9.0, 9.0]), "c": np.array([1.0, 1.0])})
-    assert found == pytest.approx([0.5, 1 / (1 + np.e)])
-    with pytest.raises(KeyError):
-        model({"b": np.array([1.0])})
 
 
 def test_sigmoid_is_safe() -> None:

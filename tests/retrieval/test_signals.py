@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from retrieval.asked import ask
 from retrieval.pools import EpisodePool, FactPool
-from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, episode_signals, fact_signals, standard
+from retrieval.signals import (
+    EPISODE_SIGNALS,
+    FACT_SIGNALS,
+    SEARCH_SIGNALS,
+    episode_signals,
+    fact_signals,
+    search_signals,
+    standard,
+)
 from retrieval.traits import Traits
 
 
@@ -53,9 +61,38 @@ def test_all_signals_are_there_and_aligned() -> None:
 
 
 def test_words_count_little_across_scripts() -> None:
-    facts = pool(Traits("e", language="zh"), Traits("e", language="en"), bm25=[9.0, 0.0])
-    across, within = (abs(fact_signals(ask(text), facts)["bm25"][0]) for text in ("tomato", "番茄"))
+    facts = pool(*(Traits("e", language="zh"),) * 2, bm25=[9.0, 0.0])
+    across, within = (np.ptp(fact_signals(ask(text), facts)["bm25"]) for text in ("tomato", "番茄"))
     assert across == pytest.approx(0.2 * within)
+
+
+def test_what_no_word_can_match_is_worth_what_its_kind_is_on_the_whole() -> None:
+    facts = pool(
+        Traits("e", language="en"), Traits("e", language="en"), Traits("f", language="zh"), bm25=[9, 0, 0]
+    )
+    hit, missed, foreign = fact_signals(ask("tomato"), facts)["bm25"]
+    assert hit > foreign > missed
+
+
+def test_neighbours_lend_their_matches_and_their_names() -> None:
+    told = [Traits("e", place=at, people=(who,)) for at, who in enumerate(("ann", "bo", "ann"))]
+    found = fact_signals(
+        ask("What did Ann buy?"), pool(*told, Traits("f", place=3), bm25=[5.0, 1.0, 3.0, 4.0])
+    )
+    assert list(found["before_named"]) == [0, 1, 0, 0]
+    assert list(found["after_named"]) == [0, 1, 0, 0]
+    own, before = found["bm25"], found["before_bm25"]
+    assert list(before) == pytest.approx([own.min(), own[0], own[1], own.min()])
+
+
+def test_how_well_the_leaders_match_is_told_in_absolute_terms() -> None:
+    facts = pool(*(Traits("e", language="en"),) * 4, bm25=[8.0, 4.0, 0.0, 0.0])
+    none = EpisodePool((), (), np.array([]), np.array([]))
+    found = search_signals(ask("tomato prices"), none, facts)
+    assert tuple(found) == SEARCH_SIGNALS
+    assert found["bm25"] == pytest.approx((8 + 4 + 0) / 3 / 2)
+    assert np.isnan(found["episode_cosine"])
+    assert np.isnan(search_signals(ask("番茄"), none, facts)["bm25"])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.workers.conftest import Clock, upload
 from workers.errors import StageStopped
 from workers.ledger.ledger import Ledger
 from workers.model import Lease, Stage
-from workers.watch import Interrupted, Watch
+from workers.watch import Interrupted, Watch, lasting
 
 
 @pytest.fixture
@@ -73,6 +73,18 @@ def test_the_reader_of_a_cancelled_file_is_ended(ledger: Ledger, lease: Lease) -
         reader = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
         ledger.documents.cancel("acme", lease.document.id)
         assert reader.wait(timeout=10) == -9
+
+
+def test_a_child_that_serves_the_process_outlives_a_stage(ledger: Ledger, lease: Lease) -> None:
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(sleep) as server:
+        lasting(server.pid)
+        with watch(ledger, lease):
+            reader = subprocess.Popen(sleep)
+            ledger.documents.cancel("acme", lease.document.id)
+            assert reader.wait(timeout=10) == -9
+        assert server.poll() is None
+        server.kill()
 
 
 def test_a_stage_makes_room_when_its_slice_is_over(ledger: Ledger, lease: Lease) -> None:

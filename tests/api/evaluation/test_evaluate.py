@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from qdrant_client import QdrantClient
 
+from api.app import create_app
+from api.auth import Principal, Scope
+from api.cli.client import Address, Client
 from api.evaluation.configurations import ALL, BASELINE, DEFAULT, chosen
 from api.evaluation.course import Course
-from api.evaluation.errors import SetInvalid, Unavailable
-from api.evaluation.ground import connected, own_settings
+from api.evaluation.errors import NothingToReuse, SetInvalid, Unavailable
+from api.evaluation.ground import Ground, connected, own_settings
+from api.evaluation.place import on_ground, there
 from api.evaluation.plots import draw
 from api.evaluation.run import measure_set
 from api.evaluation.sets import find_sets
@@ -27,20 +34,33 @@ from workers.settings import Settings
 MEASURES = ("recall@5", "recall@10", "mrr@10", "ndcg@10", "hit@5")
 
 
-def measured(folder: Path, *names: str, limit: int | None = None, talks: int | None = None) -> SetReport:
+class WorkedClient(Client):
+    """A server whose worker works whenever its client waits."""
+
+    made: Ground
+
+    def follow(self, batch_id: str, timeout_s: float | None = None) -> Iterator[dict[str, Any]]:
+        self.made.work(lambda _: None)
+        yield from super().follow(batch_id, timeout_s)
+
+
+def measured(
+    folder: Path, *names: str, limit: int | None = None, talks: int | None = None, reuse: bool = False
+) -> SetReport:
     """Measure the first set of a folder in some configurations."""
     sets = find_sets([folder / "sets"], [])
-    course = Course(tuple(chosen(names, remote=False)), (1, 3), limit, talks, 0, folder / "work", reuse=False)
+    course = Course(tuple(chosen(names, remote=False)), (1, 3), limit, talks, 0, folder / "work", reuse)
     settings = own_settings(Settings(), folder / "work", ":memory:", "")
     encoder = HashEmbedder(256)
     with connected(settings, QdrantClient(":memory:"), folder / "vectors.db", encoder) as made:
-        return measure_set(sets[0], sets[1:], course, made, lambda _: None)
+        return measure_set(sets[0], sets[1:], course, on_ground(made), lambda _: None)
 
 
 def whole(one: SetReport) -> EvaluationReport:
     return EvaluationReport(
-        version="0", made_at="2026-01-01T00:00:00+00:00", encoder="hash", extractor="extractive", limit=None,
-        talks=None, seed=0, cutoffs=(1, 3, 5, 10), baseline=BASELINE, sets=(one,),
+        version="0", made_at="2026-01-01T00:00:00+00:00", place="here", encoder="hash",
+        extractor="extractive", limit=None, talks=None, seed=0, cutoffs=(1, 3, 5, 10), baseline=BASELINE,
+        sets=(one,),
     )  # fmt: skip
 
 
@@ -140,6 +160,38 @@ def test_a_limit_asks_fewer_questions(tmp_path: Path) -> None:
         "adversarial": 1, "nonsense": 2,
     }  # fmt: skip
     assert report.configurations[0].equal_context is None  # no configuration that sets the budget
+
+
+def test_a_server_is_measured_over_its_api(tmp_path: Path) -> None:
+    tiny.talks(tmp_path / "sets" / "talks")
+    tiny.texts(tmp_path / "sets" / "texts")
+    settings = own_settings(Settings(), tmp_path / "home", ":memory:", "")
+    names = [one.name for one in chosen([], remote=True) if one.name != "agentic"]
+    with connected(settings, QdrantClient(":memory:"), tmp_path / "v.db", HashEmbedder(256)) as made:
+        app = create_app(made.services, settings, lambda _: Principal(tenant="t", scope=Scope.ADMIN))
+        client = WorkedClient(Address("http://server", None), httpx.WSGITransport(app=app))
+        client.made = made
+        for the_set in find_sets([tmp_path / "sets"], []):
+            course = Course(tuple(chosen(names, remote=True)), (1,), 4, None, 0, tmp_path, reuse=False)
+            with there(client, settings, tmp_path)(the_set.name) as place:
+                place = replace(place, embedder=made.embedder)  # the baselines' encoder; not a real one here
+                first = measure_set(the_set, [], course, place, lambda _: None)
+                again = measure_set(the_set, [], course._replace(reuse=True), place, lambda _: None)
+            assert first.ingest["texts_embedded"] is None
+            assert first.encode_ms == {}
+            found = {one.name: one.levels[Level.EVIDENCE][ALL_KINDS].values for one in first.configurations}
+            assert found[DEFAULT]["hit@5"].mean >= 0.75
+            assert found == {
+                one.name: one.levels[Level.EVIDENCE][ALL_KINDS].values for one in again.configurations
+            }
+        owners = {row["user_id"] for row in client.call("GET", "/api/v1/documents")["documents"]}
+    assert owners == {"eval-talks-harbour", "eval-talks-orchard", "eval-texts-en", "eval-texts-zh"}
+
+
+def test_nothing_to_reuse_is_told(tmp_path: Path) -> None:
+    tiny.talks(tmp_path / "sets" / "talks")
+    with pytest.raises(NothingToReuse):
+        measured(tmp_path, BASELINE, reuse=True)
 
 
 def test_some_talks_leave_the_others_out(tmp_path: Path) -> None:

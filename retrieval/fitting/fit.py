@@ -1,0 +1,109 @@
+"""From samples to ranking weights.
+
+1. Episodes: which holds the answer, by a listwise regression.
+2. Facts: which answers, by another one that also sees the score of the fact's episode.
+3. How much a fact loses behind better ones of its own episode, by trying.
+4. How sure a rank is: a plain logistic regression over the leaders of answerable and unanswerable questions.
+   It turns rankings into log-odds and tells how much the absolute strength of the matches says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+import numpy as np
+
+from retrieval.errors import FitImpossible
+from retrieval.evaluation.metrics import recall_at
+from retrieval.fitting.calibration import calibrate, squash
+from retrieval.fitting.listwise import Ranked, fit_listwise
+from retrieval.fitting.rough import Rough
+from retrieval.fitting.samples import Sample
+from retrieval.fusion import Floats
+from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SIGNALS_VERSION
+from retrieval.tokenizer import TOKENIZER_VERSION
+from retrieval.weights import FusionWeights
+
+# Texts have no speakers, and their headings and lists end in no question mark.
+_TALK_ONLY = frozenset(
+    {"named", "partner", "question", "answers", "confidence", "before_named", "after_named"}
+)
+_RIDGE = 10.0
+_SIBLING_TRIED = (0.0, 0.3, 0.6, 1.0, 1.5, 2.0)
+_LEAST_EPISODE_SHARE = 0.05
+
+
+def fit_weights(learned_from: Sequence[Sample], encoder: str) -> FusionWeights:
+    """Return weights fitted to samples.
+
+    Args:
+        learned_from: of one or several sets; each set counts the same, however many questions it has.
+        encoder: fingerprint of the encoder they were made with.
+
+    Raises:
+        FitImpossible: no question teaches anything, or scikit-learn is not installed.
+    """
+    if find_spec("sklearn") is None:
+        raise FitImpossible(
+            "Fitting needs scikit-learn.", next_step="Install it with: pip install 'strata-memory[fit]'."
+        )
+    kinds = {talk: [one for one in learned_from if one.talk is talk] for talk in (True, False)}
+    # Where one kind of source is missing, the other has to stand in for it.
+    rough = {
+        talk: fit_rough(kinds[talk] or kinds[not talk], talk=talk and bool(kinds[True]))
+        for talk in (True, False)
+    }
+    layers, presence = calibrate(learned_from, rough)
+    return FusionWeights(
+        encoder=encoder,
+        signals=SIGNALS_VERSION,
+        tokenizer=TOKENIZER_VERSION,
+        talk=layers[True],
+        text=layers[False],
+        presence=presence,
+        vector=squash([(one.cosine, one.holds) for one in learned_from]),
+        keyword=squash([(one.bm25, one.holds) for one in learned_from]),
+        fitted_on=tuple(sorted({one.set_name for one in learned_from})),
+    )
+
+
+def fit_rough(own: Sequence[Sample], *, talk: bool) -> Rough:
+    """Return the uncalibrated ranking of one kind of source.
+
+    Args:
+        own: its samples; unanswerable ones are passed over.
+        talk: weigh what only talks have, too.
+    """
+    names = [name for name in FACT_SIGNALS if talk or name not in _TALK_ONLY]
+    coarse_names = [name for name in EPISODE_SIGNALS if talk or name != "named"]
+    counts = Counter(one.set_name for one in own if one.gold)
+    fair = {name: len(own) / len(counts) / count for name, count in counts.items()}
+    answerable = [one for one in own if one.gold]
+    coarse = fit_listwise(
+        [Ranked(one.episodes, one.holds, fair[one.set_name]) for one in answerable], coarse_names, _RIDGE
+    )
+    lists = [
+        Ranked({**one.facts, "episode": _lifted(one, coarse)}, one.answers, fair[one.set_name])
+        for one in answerable
+    ]
+    fine = fit_listwise(lists, [*names, "episode"], _RIDGE)
+    share = max(_LEAST_EPISODE_SHARE, fine.pop("episode"))
+    made = Rough(fine, coarse, share, 0.0)
+    tried = [(_worth(answerable, fair, made._replace(sibling=one)), -one) for one in _SIBLING_TRIED]
+    return made._replace(sibling=-max(tried)[1])
+
+
+def _lifted(one: Sample, coarse: dict[str, float]) -> Floats:
+    return Rough({}, coarse, 1.0, 0.0).scores(one)
+
+
+def _worth(own: Sequence[Sample], fair: dict[str, float], rough: Rough) -> float:
+    return float(np.mean([fair[one.set_name] * _recall(one, rough) for one in own]))
+
+
+def _recall(one: Sample, rough: Rough) -> float:
+    order = np.argsort(-rough.ranked(one), kind="stable")[:10].tolist()
+    hits = [one.shows[at] for at in order]
+    return (recall_at(hits, one.gold, 5) + recall_at(hits, one.gold, 10)) / 2
