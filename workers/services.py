@@ -19,13 +19,21 @@ from extract.protocols import Extractor
 from ingest.errors import TransientError
 from retrieval.protocols import Embedder, VectorStore
 from workers.bookkeeping import bookkeeper
+from workers.budget import BudgetedLimiter, BudgetGuard
 from workers.ledger.leases import LeaseRules
 from workers.ledger.ledger import Ledger
 from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
 from workers.usage import Prices, UsageFilter
-from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor, make_reflector
+from workers.writer import (
+    MODEL_MODULES,
+    TEXT_MODULES,
+    make_chat,
+    make_extractor,
+    make_limiter,
+    make_reflector,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
@@ -116,19 +124,24 @@ def build_services(settings: Settings) -> Services:
     Raises:
         SettingsError: a setting names a part that cannot be built.
     """
+    from extract.chat.errand import current
     from extract.segments import split_segments
     from ingest.parse import parse_file
+    from retrieval.embedders.meter import Meter
     from retrieval.embedders.table import make_embedder
     from retrieval.qdrant_store import QdrantStore
     from retrieval.search import Searcher
 
     ledger = open_ledger(settings)
     entering = bookkeeper(ledger.usages, Prices(settings.embed.price_in))
-    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache, entering)
+    check = BudgetGuard(ledger, settings.budget).check
+    meter = Meter(lambda: check(current()), entering)
+    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache, meter)
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
     on_call = bookkeeper(ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
-    chat = make_chat(settings, on_call=on_call)
+    limiter = BudgetedLimiter(make_limiter(settings), check) if settings.model_writes else None
+    chat = make_chat(settings, limiter, on_call)
     return Services(
         settings=settings,
         ledger=ledger,
