@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from workers.conversation import ConversationKnobs
 from workers.ledger.batches import Batches
+from workers.ledger.budgets import Budgets
 from workers.ledger.conversations import Conversations
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
 from workers.ledger.duties import Duties
 from workers.ledger.forgotten import Forgotten
 from workers.ledger.idempotency import Idempotency
+from workers.ledger.insights import Insights
 from workers.ledger.keys import ApiKeys
 from workers.ledger.leases import LeaseRules, Leases
 from workers.ledger.listing import Listing
@@ -46,6 +48,7 @@ class Ledger:
         self.conversations = Conversations(self.database, conversation or ConversationKnobs())
         self.messages = Messages(self.database)
         self.forgotten = Forgotten(self.database)
+        self.insights = Insights(self.database)
         self.batches = Batches(self.database)
         self.stages = Stages(self.database, leases)
         self.recovery = Recovery(self.database, leases)
@@ -55,6 +58,7 @@ class Ledger:
         self.idempotency = Idempotency(self.database)
         self.duties = Duties(self.database)
         self.usages = Usages(self.database)
+        self.budgets = Budgets(self.database)
 
     def migrate(self) -> None:
         """Create the tables or bring them up to date. Safe to call by several processes at once."""
