@@ -20,7 +20,7 @@ from retrieval.tokenizer import tokenize
 # Small words inside a name: "Bank of England", "Ludwig van Beethoven", "Dungeons & Dragons".
 _INSIDE = frozenset(
     {
-        "of", "the", "and", "for", "in", "on", "to", "with", "de", "la", "le", "du", "des", "van", "von",
+        "of", "the", "and", "de", "la", "le", "du", "des", "van", "von",
         "der", "den", "di", "da", "do", "dos", "del", "y", "e", "und", "&",
     }
 )  # fmt: skip

@@ -51,7 +51,7 @@ class AgenticKnobs(Frozen):
     """
 
     judge: Literal["auto", "text", "llm"] = "auto"
-    rounds: int = Field(default=2, ge=1, le=8)
+    rounds: int = Field(default=3, ge=1, le=8)
     questions: int = Field(default=4, ge=1, le=10)
     tokens: int = Field(default=12_000, ge=0)
     seconds: float = Field(default=10.0, gt=0)

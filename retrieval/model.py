@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from extract.model import AtomicFact, Episode, TimeSpan
 from ingest.anchors import Frozen

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+from ingest.errors import TransientError
 from retrieval.answering import Items, compose
 from retrieval.asked import Asked, ask
-from retrieval.errors import EmbedderRefused, EmbedderUnavailable
+from retrieval.errors import EmbedderRefused
 from retrieval.hybrid import Probe
 from retrieval.knobs import MragKnobs
 from retrieval.model import (
@@ -174,7 +175,7 @@ class _Search:
         began = perf_counter()
         try:
             return Probe(self._embedder.embed_query(asked.text), asked.terms)
-        except (EmbedderUnavailable, EmbedderRefused) as error:
+        except (TransientError, EmbedderRefused) as error:
             self._note(Degraded(part="embedder", reason=f"{error.detail} Searched by keywords alone."))
             return Probe(None, asked.terms)
         finally:
