@@ -70,7 +70,12 @@ def _is_blank(value: Any) -> bool:  # noqa: ANN401  whatever the model said
 @lru_cache(maxsize=1)
 def answer_schema() -> Mapping[str, Any]:
     """Return the JSON schema of an answer, without references and with every field required."""
-    schema = SaidEpisode.model_json_schema()
+    return closed_schema(SaidEpisode)
+
+
+def closed_schema(model: type[Said]) -> Mapping[str, Any]:
+    """Return the JSON schema of a form of answer, without references and with every field required."""
+    schema = model.model_json_schema()
     closed: Mapping[str, Any] = _closed(schema, schema.get("$defs", {}))
     return closed
 

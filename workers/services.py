@@ -25,10 +25,12 @@ from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
 from workers.usage import Prices, UsageFilter
-from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor
+from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor, make_viewer
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
+
+    from extract.vision import Viewer
 
 PRELOADED = (
     "extract.segments",
@@ -54,6 +56,7 @@ class Services:
         artifacts: folder of what the stages hand to each other.
         enqueue: sends what the outbox holds, as far as the broker takes it; returns how many.
         chat: the language model; None where none is configured.
+        viewer: looks at pictures; None where no vision model is configured.
     """
 
     settings: Settings
@@ -69,6 +72,7 @@ class Services:
     enqueue: Callable[[], int]
     depths: Callable[[], object]
     chat: ChatModel | None = None
+    viewer: Viewer | None = None
 
     def ping_ledger(self) -> None:
         """Find out whether the ledger answers.
@@ -138,6 +142,7 @@ def build_services(settings: Settings) -> Services:
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
         depths=lambda: queue_depths(celery, settings),
         chat=chat,
+        viewer=make_viewer(settings, on_call),
     )
 
 
