@@ -13,8 +13,8 @@ class ParseLimits(Frozen):
     What a file may cost is counted in seconds of processor time, which other work on the machine hardly
     changes: ``cpu_s``, and ``cpu_s_per_mb`` more for each MiB of it, because honest large tables take minutes
     and a hostile small file must not. ``wall_s`` only ends what waits for ever. ``ocr_s`` seconds come on top
-    of both for files of pixels (PDF and pictures). ``max_views`` pictures of a file without usable text are
-    shown to a vision model, where one is configured.
+    of both for files of pixels (PDF and pictures). Of the pictures in a file that hold hardly a word
+    ``max_views`` are kept to be looked at; 0 keeps none, or 20 where a vision model is configured.
     """
 
     wall_s: float = Field(default=600.0, gt=0)
@@ -33,4 +33,4 @@ class ParseLimits(Frozen):
     max_rows: int = Field(default=5_000_000, gt=0)
     max_columns: int = Field(default=16_384, gt=0)
     max_attachments: int = Field(default=200, gt=0)
-    max_views: int = Field(default=20, ge=0)
+    max_views: int = Field(default=0, ge=0)

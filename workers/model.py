@@ -119,8 +119,9 @@ class DocumentRecord(Frozen):
         running: a worker is on it now; False while it waits in a queue.
         done, total: progress of the current stage in its own units (segments, points); total 0 is unknown.
         attempts: starts of the current stage so far.
-        retry_at: when the current stage is tried again after a transient error; None otherwise.
-        error: the latest diagnosis; kept through a retry until a stage succeeds.
+        retry_at: when the current stage is tried again after a transient error or a wait; None otherwise.
+        waits_for: why the stage is put off although nothing failed (a limit, a budget); None otherwise.
+        error: the latest diagnosis; kept through a retry until a stage succeeds. In words, why it waits.
         parent_id, parent_part: the document this one was a part of, and where.
         root_id: the outermost ancestor; its own id for an uploaded file.
     """
@@ -139,6 +140,7 @@ class DocumentRecord(Frozen):
     total: int
     attempts: int
     retry_at: datetime | None
+    waits_for: str | None = None
     error: ErrorRecord | None
     warnings: tuple[ParseWarning, ...]
     counts: Counts
@@ -197,6 +199,7 @@ class BatchStatus(Frozen):
         files: the uploaded files in order, then the documents found inside them.
         counts: documents per state; ``refused`` and ``deleted`` count files without a document.
         waiting, running: unfinished documents in a queue, and those a worker is on.
+        waits_for: of those that wait, how many for which limit or budget.
         done: every document, those found inside others included, has ended.
     """
 
@@ -207,6 +210,7 @@ class BatchStatus(Frozen):
     counts: dict[str, int]
     waiting: int
     running: int
+    waits_for: dict[str, int] = Field(default_factory=dict)
     done: bool
 
 

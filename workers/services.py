@@ -19,13 +19,21 @@ from extract.protocols import Extractor
 from ingest.errors import TransientError
 from retrieval.protocols import Embedder, VectorStore
 from workers.bookkeeping import bookkeeper
+from workers.budget import BudgetedLimiter, BudgetGuard
 from workers.ledger.leases import LeaseRules
 from workers.ledger.ledger import Ledger
 from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
 from workers.usage import Prices, UsageFilter
-from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor, make_viewer
+from workers.writer import (
+    MODEL_MODULES,
+    TEXT_MODULES,
+    make_chat,
+    make_extractor,
+    make_limiter,
+    make_viewer,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
@@ -115,19 +123,25 @@ def build_services(settings: Settings) -> Services:
     Raises:
         SettingsError: a setting names a part that cannot be built.
     """
+    from extract.chat.errand import current
     from extract.segments import split_segments
     from ingest.parse import parse_file
+    from retrieval.embedders.meter import Meter
     from retrieval.embedders.table import make_embedder
     from retrieval.qdrant_store import QdrantStore
     from retrieval.search import Searcher
 
     ledger = open_ledger(settings)
     entering = bookkeeper(ledger.usages, Prices(settings.embed.price_in))
-    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache, entering)
+    check = BudgetGuard(ledger, settings.budget).check
+    meter = Meter(lambda: check(current()), entering)
+    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache, meter)
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
     on_call = bookkeeper(ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
-    chat = make_chat(settings, on_call=on_call)
+    asks = settings.model_writes or settings.vision_model
+    limiter = BudgetedLimiter(make_limiter(settings), check) if asks else None
+    chat = make_chat(settings, limiter, on_call)
     return Services(
         settings=settings,
         ledger=ledger,
@@ -142,7 +156,7 @@ def build_services(settings: Settings) -> Services:
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
         depths=lambda: queue_depths(celery, settings),
         chat=chat,
-        viewer=make_viewer(settings, on_call),
+        viewer=make_viewer(settings, limiter, on_call),
     )
 
 

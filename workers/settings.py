@@ -18,6 +18,7 @@ from ingest.errors import StrataError
 from ingest.limits import ParseLimits
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
 from workers.conversation import ConversationKnobs
+from workers.knobs import BudgetKnobs
 
 # What a stage needs around the parse itself: fetching the bytes, keeping the elements and inner files.
 _PARSE_SLACK_S = 120
@@ -94,6 +95,7 @@ class Settings(Frozen):
     mrag: MragKnobs = MragKnobs()
     conversation: ConversationKnobs = ConversationKnobs()
     llm: LlmKnobs = LlmKnobs()
+    budget: BudgetKnobs = BudgetKnobs()
 
     @model_validator(mode="after")
     def _vision_has_an_endpoint(self) -> Settings:

@@ -22,11 +22,14 @@ from workers.watch import Watch
 
 # Names of the answers a document was described with, one a line.
 SEEN = "seen.txt"
+# Pictures of a file that are looked at, unless PARSE_MAX_VIEWS says otherwise.
+_VIEWS = 20
 
 
 def limits_for(viewer: Viewer | None, limits: ParseLimits) -> ParseLimits:
-    """Return the limits of a parse; no picture is kept to be looked at where nobody looks."""
-    return limits if viewer else limits.model_copy(update={"max_views": 0})
+    """Return the limits of a parse: pictures are kept to be looked at where somebody looks."""
+    most = (limits.max_views or _VIEWS) if viewer else 0
+    return limits.model_copy(update={"max_views": most})
 
 
 def describe_views(

@@ -35,14 +35,14 @@ def make_chat(
 
 
 def make_viewer(
-    settings: Settings, on_call: Callable[[CallRecord], None] | None = None, limiter: Limiter | None = None
+    settings: Settings, limiter: Limiter | None = None, on_call: Callable[[CallRecord], None] | None = None
 ) -> Viewer | None:
     """Return what describes pictures, or None where the settings name no vision model.
 
     Args:
         settings: endpoint, key and model.
-        on_call: told of every call, and of answers that were there already.
         limiter: shared by all who use the key; see ``make_limiter`` when None.
+        on_call: told of every call, and of answers that were there already.
     """
     if not settings.vision_model:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workers.conversation import ConversationKnobs
 from workers.ledger.batches import Batches
+from workers.ledger.budgets import Budgets
 from workers.ledger.conversations import Conversations
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
@@ -55,6 +56,7 @@ class Ledger:
         self.idempotency = Idempotency(self.database)
         self.duties = Duties(self.database)
         self.usages = Usages(self.database)
+        self.budgets = Budgets(self.database)
 
     def migrate(self) -> None:
         """Create the tables or bring them up to date. Safe to call by several processes at once."""

@@ -43,7 +43,11 @@ class Base(DeclarativeBase):
 
 
 class DocumentRow(Base):
-    """A document. While a stage runs, the ``lease_`` columns say who runs it and until when."""
+    """A document. While a stage runs, the ``lease_`` columns say who runs it and until when.
+
+    ``waits_for`` is the reason why the stage is put off although nothing failed; then the ``error_`` columns
+    tell it in words.
+    """
 
     __tablename__ = "documents"
 
@@ -72,6 +76,7 @@ class DocumentRow(Base):
     lease_until: Mapped[datetime | None] = mapped_column(index=True)
     restore: Mapped[bool] = mapped_column(default=False)
 
+    waits_for: Mapped[str | None] = mapped_column(String(64), index=True)
     error_code: Mapped[str | None] = mapped_column(String(64))
     error_detail: Mapped[str | None] = mapped_column(Text)
     error_next_step: Mapped[str | None] = mapped_column(Text)
@@ -116,13 +121,15 @@ class OutboxRow(Base):
 
 
 class BatchRow(Base):
-    """One upload of one or more files."""
+    """One upload of one or more files. A budget that is None is the one of the settings."""
 
     __tablename__ = "batches"
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     tenant: Mapped[str] = mapped_column(String(128))
     created_at: Mapped[datetime]
+    budget_micro: Mapped[int | None] = mapped_column(BigInteger)
+    budget_tokens: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class BatchItemRow(Base):
