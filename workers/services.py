@@ -32,12 +32,15 @@ from workers.writer import (
     make_chat,
     make_extractor,
     make_limiter,
+    make_reflector,
     make_viewer,
 )
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
 
+    from extract.chat.cache import AnswerCache
+    from extract.reflection.reflector import Reflector
     from extract.vision import Viewer
 
 PRELOADED = (
@@ -65,6 +68,7 @@ class Services:
         enqueue: sends what the outbox holds, as far as the broker takes it; returns how many.
         chat: the language model; None where none is configured.
         viewer: looks at pictures; None where no vision model is configured.
+        reflector: learns profiles and agent memory with it, keeping its answers in a cache; None likewise.
     """
 
     settings: Settings
@@ -81,6 +85,7 @@ class Services:
     depths: Callable[[], object]
     chat: ChatModel | None = None
     viewer: Viewer | None = None
+    reflector: Callable[[AnswerCache], Reflector] | None = None
 
     def ping_ledger(self) -> None:
         """Find out whether the ledger answers.
@@ -157,6 +162,7 @@ def build_services(settings: Settings) -> Services:
         depths=lambda: queue_depths(celery, settings),
         chat=chat,
         viewer=make_viewer(settings, limiter, on_call),
+        reflector=make_reflector(settings, chat, on_call),
     )
 
 
