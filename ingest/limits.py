@@ -16,8 +16,8 @@ class ParseLimits(Frozen):
     of both for files of pixels (PDF and pictures); ``pictures_s`` are within them, for reading the
     ``max_pictures`` pictures inside other documents. ``max_attachments`` bounds the files right inside one,
     ``max_family`` all documents that come of one handed-in file, however deep they lie. Of the
-    pictures that hold hardly a word ``max_views`` are kept to be looked at; 0 keeps none, or 20 where a vision
-    model is configured.
+    pictures that hold hardly a word ``max_views`` are kept to be looked at; 0 keeps none, or 20 with a vision
+    model.
     """
 
     wall_s: float = Field(default=600.0, gt=0)
