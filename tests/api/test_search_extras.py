@@ -58,6 +58,8 @@ def test_agentic_answers_over_http(client: FlaskClient, key: KeyMaker, services:
 
 def test_the_interface_names_every_field(client: FlaskClient) -> None:
     schemas = client.get("/openapi.json").json["components"]["schemas"]
-    assert {"rerank_change", "dense_rank", "replaced_parent"} <= schemas["SearchResponse.HitTrace"]["properties"].keys()
+    assert {"rerank_change", "dense_rank", "replaced_parent"} <= schemas["SearchResponse.HitTrace"][
+        "properties"
+    ].keys()
     assert {"lanes", "agentic", "round_trips"} <= schemas["SearchResponse.SearchTrace"]["properties"].keys()
     assert "of_hit" in schemas["SearchResponse.EvidenceOut"]["properties"]
