@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from extract.chat.model import ChatModel
+from extract.chat.errand import Errand
+from extract.chat.model import ChatModel, Limiter
 from extract.protocols import Extractor
 from ingest.errors import TransientError
 from retrieval.protocols import Embedder, VectorStore
@@ -128,8 +129,7 @@ def build_services(settings: Settings) -> Services:
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
     on_call = bookkeeper(ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
-    limiter = BudgetedLimiter(make_limiter(settings), check) if settings.model_writes else None
-    chat = make_chat(settings, limiter, on_call)
+    chat = make_chat(settings, _limiter(settings, ledger, check) if settings.model_writes else None, on_call)
     return Services(
         settings=settings,
         ledger=ledger,
@@ -145,6 +145,13 @@ def build_services(settings: Settings) -> Services:
         depths=lambda: queue_depths(celery, settings),
         chat=chat,
     )
+
+
+def _limiter(settings: Settings, ledger: Ledger, check: Callable[[Errand], None]) -> Limiter:
+    from workers.ledger.paces import LedgerPaces
+
+    paced = make_limiter(settings, lambda name: LedgerPaces(ledger.database, name))
+    return BudgetedLimiter(paced, check)
 
 
 def preload(settings: Settings) -> None:
