@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingest.artifacts import write_jsonl
+from ingest.charsets import begin_file
 from ingest.context import ParseContext, Piece
 from ingest.cutting import in_parts
 from ingest.detect import Detected
@@ -72,6 +73,7 @@ def read_as(found: Detected, path: Path, name: str, limits: ParseLimits, out_dir
     """
     child_dir = out_dir / CHILDREN
     child_dir.mkdir(parents=True, exist_ok=True)
+    begin_file()
     context = ParseContext(path, name, found.media_type, limits, child_dir, warnings=list(found.warnings))
     count = write_jsonl(out_dir / ELEMENTS, parse_in_process(context))
     if not count and not context.children:

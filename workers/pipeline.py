@@ -31,6 +31,7 @@ from workers.journal import Journal, answers_of, discard_parts
 from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
+from workers.reflecting import reflect
 from workers.services import Services
 from workers.watch import Watch
 
@@ -150,6 +151,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
             )
     write_json(folder / INDEX_REPORT, report)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
+    new += reflect(services, lease, folder, _elements(folder), without(_extractions(folder), forgotten))
     services.ledger.stages.complete(
         lease,
         counts=Counts(

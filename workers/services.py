@@ -27,10 +27,20 @@ from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
 from workers.usage import Prices, UsageFilter
-from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor, make_limiter
+from workers.writer import (
+    MODEL_MODULES,
+    TEXT_MODULES,
+    make_chat,
+    make_extractor,
+    make_limiter,
+    make_reflector,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
+
+    from extract.chat.cache import AnswerCache
+    from extract.reflection.reflector import Reflector
 
 PRELOADED = (
     "extract.segments",
@@ -56,6 +66,7 @@ class Services:
         artifacts: folder of what the stages hand to each other.
         enqueue: sends what the outbox holds, as far as the broker takes it; returns how many.
         chat: the language model; None where none is configured.
+        reflector: learns profiles and agent memory with it, keeping its answers in a cache; None likewise.
     """
 
     settings: Settings
@@ -71,6 +82,7 @@ class Services:
     enqueue: Callable[[], int]
     depths: Callable[[], object]
     chat: ChatModel | None = None
+    reflector: Callable[[AnswerCache], Reflector] | None = None
 
     def ping_ledger(self) -> None:
         """Find out whether the ledger answers.
@@ -144,6 +156,7 @@ def build_services(settings: Settings) -> Services:
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
         depths=lambda: queue_depths(celery, settings),
         chat=chat,
+        reflector=make_reflector(settings, chat, on_call),
     )
 
 

@@ -9,11 +9,19 @@ from extract.protocols import Extractor
 from workers.settings import Settings
 
 if TYPE_CHECKING:
+    from extract.chat.cache import AnswerCache
     from extract.chat.client import ChatClient
     from extract.chat.model import CallRecord, Limiter
     from extract.chat.pace import Paces
+    from extract.reflection.reflector import Reflector
 
-MODEL_MODULES = ("extract.llm", "extract.extractive", "extract.chat.client", "extract.chat.redis_paces")
+MODEL_MODULES = (
+    "extract.llm",
+    "extract.reflection.reflector",
+    "extract.extractive",
+    "extract.chat.client",
+    "extract.chat.redis_paces",
+)
 TEXT_MODULES = ("extract.extractive",)
 
 
@@ -82,3 +90,24 @@ def make_extractor(
     questioner = Questioner(chat, AnswerCache(settings.answers), knobs.max_output_tokens, on_call)
     fallback = ExtractiveExtractor() if knobs.fallback == "extractive" else None
     return LlmExtractor(chat, questioner, fallback, knobs.concurrency)
+
+
+def make_reflector(
+    settings: Settings, chat: ChatClient | None, on_call: Callable[[CallRecord], None] | None = None
+) -> Callable[[AnswerCache], Reflector] | None:
+    """Return what learns profiles and agent memory with a cache of its answers, or None to do without.
+
+    Args:
+        settings: whether that is wanted, and limits.
+        chat: the language model, or None where there is none.
+        on_call: told of answers that were there already.
+    """
+    if chat is None or not settings.llm.reflect:
+        return None
+    from extract.reflection.asking import Asker
+    from extract.reflection.reflector import Reflector
+
+    def make(cache: AnswerCache) -> Reflector:
+        return Reflector(Asker(chat, cache, settings.llm.max_output_tokens, on_call))
+
+    return make

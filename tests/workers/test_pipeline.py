@@ -117,6 +117,18 @@ def test_depth_is_bounded(services: Services) -> None:
     assert services.ledger.documents.children("acme", child.id) == []
 
 
+def test_what_one_file_may_become_is_bounded(services: Services) -> None:
+    narrow = replace(
+        services, settings=services.settings.model_copy(update={"parse": ParseLimits(max_family=2)})
+    )
+    identity = hand_in(narrow, "Top\nfile one.txt: First\nfile two.txt: Second\nEnd").document.id
+    drain(narrow)
+    children = services.ledger.documents.children("acme", identity)
+    assert [child.name for child in children] == ["one.txt"]
+    assert [one.code for one in record(services, identity).warnings] == ["too_many"]
+    assert services.ledger.documents.family_size("acme", identity) == 2
+
+
 def test_a_file_with_only_files_inside_is_ready(services: Services) -> None:
     identity = hand_in(services, "file note.txt: The meeting moved").document.id
     drain(services)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, union_all
+from sqlalchemy import func, select, union_all
 from sqlalchemy.orm import Session
 
 from ingest.ids import document_id
@@ -71,6 +71,12 @@ class Documents:
         )
         with self._database.read() as session:
             return [self._record(session, row) for row in session.scalars(query)]
+
+    def family_size(self, tenant: str, root: str) -> int:
+        """Return how many documents came of a handed-in file, that file included."""
+        query = select(func.count()).where(DocumentRow.tenant == tenant, DocumentRow.root_id == root)
+        with self._database.read() as session:
+            return session.scalar(query) or 0
 
     def hidden_ids(self, tenant: str) -> list[str]:
         """Return the ids of documents whose memories must not be shown any more.
