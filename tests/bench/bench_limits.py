@@ -11,6 +11,7 @@ import argparse
 import multiprocessing
 import time
 import uuid
+from typing import Any
 
 from extract.chat.client import ChatClient
 from extract.chat.limiter import PacedLimiter
@@ -23,17 +24,25 @@ from tests.fault_server import serving
 PER_MINUTE = 60
 
 
-def work(redis: str, url: str, key: str, scale: int, numbers: range) -> None:
-    """Do what a worker process does with its messages."""
+def work(redis: str, url: str, key: str, scale: int, left: Any, start: Any) -> None:
+    """Do what a worker process does: take the next message until none is left."""
     paces = RedisPaces(redis, key)
     limiter = PacedLimiter(paces, Rates(PER_MINUTE * scale), 30)
     chat = ChatClient(LlmKnobs(base_url=url, model="m", tries=10), limiter=limiter)
-    for number in numbers:
+    start.wait()
+    while (number := take(left)) is not None:
         words = ChatMessage(role="user", content=f"<<<SOURCE\nMei: message {number}.\nSOURCE>>>")
         request = ChatRequest(messages=(words,), schema_name="s", json_schema={}, max_output_tokens=64)
         assert chat.ask(request).complete
     chat.close()
     paces.close()
+
+
+def take(left: Any) -> int | None:
+    """Return the number of the next message."""
+    with left.get_lock():
+        left.value -= 1
+        return left.value if left.value >= 0 else None
 
 
 def main() -> None:
@@ -46,16 +55,13 @@ def main() -> None:
     context = multiprocessing.get_context("spawn")
     with serving() as server:
         server.limit = (PER_MINUTE, 60 / given.scale)
-        fixed = (given.redis, server.url, uuid.uuid4().hex, given.scale)
-        processes = [
-            context.Process(target=work, args=(*fixed, range(at, given.messages, given.workers)))
-            for at in range(given.workers)
-        ]
+        left, start = context.Value("i", given.messages), context.Barrier(given.workers + 1)
+        told = (given.redis, server.url, uuid.uuid4().hex, given.scale, left, start)
+        processes = [context.Process(target=work, args=told) for _ in range(given.workers)]
         for process in processes:
             process.start()
-        while not server.calls:
-            time.sleep(0.01)
-        began = time.monotonic()  # interpreters that start are not the limiter's time
+        start.wait()  # interpreters that start are not the limiter's time
+        began = time.monotonic()
         for process in processes:
             process.join()
         took = time.monotonic() - began
