@@ -33,6 +33,7 @@ from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
 from workers.reflecting import reflect
 from workers.services import Services
+from workers.versions import take_place
 from workers.viewing import SEEN, answers_seen, describe_views, limits_for
 from workers.watch import Watch
 
@@ -157,7 +158,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
                 ungrounded=knobs.ungrounded,
             )
     write_json(folder / INDEX_REPORT, report)
-    _take_place(services, lease)
+    take_place(services, lease)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     new += reflect(services, lease, folder, _elements(folder), without(_extractions(folder), forgotten))
     services.ledger.stages.complete(
@@ -170,19 +171,6 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
         ),
         warnings=merge_warnings(lease.document.warnings, new),
     )
-
-
-def _take_place(services: Services, lease: Lease) -> None:
-    """Let a document take the place of older ones of its name, or stay in the shade of a newer one."""
-    record, store = lease.document, services.store
-    tenant = record.owner.tenant
-    switch = services.ledger.versions.switch(lease)
-    for older in switch.older:
-        store.supersede(tenant, older, record.id, switch.at)
-    if switch.older:
-        store.hold_from(tenant, record.id, switch.at)
-    if record.superseded_by is not None and record.superseded_at is not None:
-        store.supersede(tenant, record.id, record.superseded_by, record.superseded_at)
 
 
 def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
