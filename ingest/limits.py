@@ -15,7 +15,9 @@ class ParseLimits(Frozen):
     and a hostile small file must not. ``wall_s`` only ends what waits for ever. ``ocr_s`` seconds come on top
     of both for files of pixels (PDF and pictures); ``pictures_s`` are within them, for reading the
     ``max_pictures`` pictures inside other documents. ``max_attachments`` bounds the files right inside one,
-    ``max_family`` all documents that come of one handed-in file, however deep they lie.
+    ``max_family`` all documents that come of one handed-in file, however deep they lie. Of the
+    pictures that hold hardly a word ``max_views`` are kept to be looked at; 0 keeps none, or 20 with a vision
+    model.
     """
 
     wall_s: float = Field(default=600.0, gt=0)
@@ -36,4 +38,5 @@ class ParseLimits(Frozen):
     max_rows: int = Field(default=5_000_000, gt=0)
     max_columns: int = Field(default=16_384, gt=0)
     max_attachments: int = Field(default=200, gt=0)
+    max_views: int = Field(default=0, ge=0)
     max_family: int = Field(default=2_000, gt=0)

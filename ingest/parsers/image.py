@@ -13,6 +13,7 @@ from ingest.errors import CorruptFile, FileTooLarge
 from ingest.parsers.ocr_budget import OcrBudget
 from ingest.parsers.ocr_pieces import picture_pieces
 from ingest.parsers.pixels import DAMAGE, to_rgb
+from ingest.parsers.views import show_unread
 
 _FRAMES_ARE_PAGES = ("TIFF", "MPO")
 
@@ -67,7 +68,9 @@ def _read_frames(context: ParseContext, picture: Image.Image) -> Iterator[Piece]
         if not budget.left():
             budget.skipped.append(frames)
             continue
-        for piece in picture_pieces(budget.read(pixels), frames):
+        found = budget.read(pixels)
+        show_unread(context, frames, pixels, found)
+        for piece in picture_pieces(found, frames):
             texts += 1
             yield piece
     budget.report(context)
