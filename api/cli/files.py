@@ -124,6 +124,7 @@ def show_batch(state: dict[str, Any]) -> None:
 @click.option("--group", "group_id", help="The group whose memory they enter.")
 @click.option("--session", "session_id", help="The session they belong to.")
 @click.option("--wait/--no-wait", default=False, help="Return when every file is ready or failed.")
+@click.option("--replace", is_flag=True, help="Take the place of older files of the same name.")
 @click.option("--budget", type=click.FloatRange(min=0), help="Most the models may cost; then the work waits.")
 @click.option("--timeout", type=float, help="Most seconds to wait.")
 @click.option(
@@ -138,6 +139,7 @@ def ingest(
     group_id: str | None,
     session_id: str | None,
     wait: bool,
+    replace: bool,
     budget: float | None,
     timeout: float | None,
     only_estimate: bool,
@@ -154,6 +156,8 @@ def ingest(
         raise click.UsageError("name whose memory it is: --user or --group")
     named = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "budget": budget}
     fields = {key: str(value) for key, value in named.items() if value}
+    if replace:
+        fields["replace"] = "true"
     files = list(collect(paths))
     if not files:
         raise click.UsageError("there are no files below these paths")
