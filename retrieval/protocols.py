@@ -215,6 +215,9 @@ class VectorStore(Protocol):
     def supersede(self, tenant: str, document_id: str, successor: str, at: datetime) -> None:
         """Let a document's items hold until a moment only; ``successor`` is the id of their replacement."""
 
+    def hold_from(self, tenant: str, document_id: str, at: datetime) -> None:
+        """Let a document's items hold from a moment on only: before it, another stood in their place."""
+
     def delete_document(self, tenant: str, document_id: str) -> int:
         """Remove a document's episodes and facts; return how many points that were."""
 

@@ -25,7 +25,7 @@ def files_by_format() -> dict[str, list[Path]]:
     """Return the files to draw from: those of the corpus that are to be read, or our samples."""
     known = {*openers.PLAIN, *openers.WITH_ENCODING}
     if not openers.HAS_TESSERACT:
-        known -= {name for name, opener in openers.PLAIN.items() if opener is openers.picture}
+        known -= openers.PIXELS
     found: dict[str, list[Path]] = {}
     if "CORPUS_DIR" in os.environ:
         corpus = Path(os.environ["CORPUS_DIR"])

@@ -6,6 +6,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +35,13 @@ class Drawn(NamedTuple):
     @property
     def is_there(self) -> bool:
         """Whether the quote stands at the place its anchors name."""
+        if self.format in openers.PIXELS:
+            return is_read_in(self.fact.quote, self.opened)
+        if self.format in openers.WHOLE:
+            there = letters(self.opened)
+            words = self.fact.quote.split()
+            # A file in pieces may cut a word in two.
+            return sum(letters(word) in there for word in words) >= 0.9 * len(words)
         return stands_in(self.fact.quote, self.opened)
 
 
@@ -77,7 +85,8 @@ def draw(files: dict[str, list[Path]], count: int, folder: Path, per_format: int
     while len(drawn) < count and any(pools.values()):
         for name in [name for name, pool in pools.items() if pool][: count - len(drawn)]:
             path, fact, encoding = pools[name].pop()
-            drawn.append(Drawn(name, path, fact, _opened(name, path, fact, encoding)))
+            with suppress(openers.NotOpened):
+                drawn.append(Drawn(name, path, fact, _opened(name, path, fact, encoding)))
     return drawn
 
 
@@ -90,14 +99,30 @@ def _opened(name: str, path: Path, fact: AtomicFact, encoding: str) -> str:
 def stands_in(quote: str, text: str) -> bool:
     """Tell whether every value or sentence of a quote stands in a text; only letters and digits count.
 
-    A table row is quoted as its values with " | " between them. The number of a list item, which a program
-    shows and no file holds, may be missing.
+    A table row is quoted as its values with " | " between them, a chart as "name: point = value; …". The
+    number of a list item, which a program shows and no file holds, may be missing; a list mark that the other
+    reader takes for a letter may come between.
     """
     there = letters(text)
     parts = [part for part in re.split(r"\s\|\s|\n", quote) if letters(part)]
-    return bool(parts) and all(
-        letters(part) in there or letters(_LABEL.sub("", part, count=1)) in there for part in parts
-    )
+    return bool(parts) and all(_part_stands_in(part, text, there) for part in parts)
+
+
+def _part_stands_in(part: str, text: str, there: str) -> bool:
+    if letters(part) in there or letters(_LABEL.sub("", part, count=1)) in there:
+        return True
+    values = [value for value in re.split(r"\s=\s|[:;]\s", part) if letters(value)]
+    if len(values) > 2 and all(letters(value) in there for value in values):
+        return True
+    words = iter(re.findall(r"\w+", text.casefold()))
+    return all(word in words for word in re.findall(r"\w+", part.casefold()))
+
+
+def is_read_in(quote: str, text: str) -> bool:
+    """Tell whether another OCR engine read about the same: two thirds of all pairs of letters."""
+    said, there = letters(quote), letters(text)
+    pairs = {said[at : at + 2] for at in range(len(said) - 1)} or {said}
+    return 3 * sum(pair in there for pair in pairs) >= 2 * len(pairs)
 
 
 def letters(text: str) -> str:

@@ -14,21 +14,14 @@ import io
 import re
 import shutil
 import subprocess
-import zipfile
-from collections.abc import Callable, Iterator
-from datetime import date, datetime, time
+from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
 
 import olefile
-import openpyxl
-import pptx
 import pypdfium2
 import webvtt
-import xlrd
 from bs4 import BeautifulSoup
-from lxml import etree
-from openpyxl.utils import range_boundaries
 from PIL import Image, ImageOps, ImageSequence
 
 from ingest.anchors import (
@@ -38,14 +31,16 @@ from ingest.anchors import (
     PageAnchor,
     RowAnchor,
     SectionAnchor,
-    SheetAnchor,
-    SlideAnchor,
 )
+from tests.extract.office_openers import old_workbook, slides, word, workbook, xml_text
 
 HAS_TESSERACT = shutil.which("tesseract") is not None
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MARGIN = 3.0  # points: boxes of two engines differ by the height they give a font
 _DPI = 300
+
+
+class NotOpened(Exception):
+    """No second reader is at hand for what stands there."""
 
 
 def pdf(path: Path, anchor: Anchor) -> str:
@@ -93,7 +88,7 @@ def _by_tesseract(shown: Image.Image, box: tuple[float, ...]) -> str:
     crop = shown.crop((int(x0 - margin), int(y0 - margin), int(x1 + margin), int(y1 + margin)))
     found: list[str] = []
     for turn in (0, 180):
-        for scale in (1, 2):
+        for scale in (1, 2) if crop.width > 1000 else (2, 4):
             large = crop.resize((crop.width * scale, crop.height * scale), Image.Resampling.LANCZOS)
             buffer = io.BytesIO()
             large.rotate(turn).save(buffer, "PNG")
@@ -105,123 +100,23 @@ def _by_tesseract(shown: Image.Image, box: tuple[float, ...]) -> str:
     return "\n".join(found)
 
 
-def workbook(path: Path, anchor: Anchor) -> str:
-    """Return the values of the cells, each in every form a reader may be shown."""
-    assert isinstance(anchor, SheetAnchor)
-    sheet = openpyxl.load_workbook(path, data_only=True)[anchor.sheet]
-    cells = (
-        [cell for row in sheet[anchor.cells] for cell in row]
-        if ":" in anchor.cells
-        else [sheet[anchor.cells]]
-    )
-    comments = [cell.comment.text for cell in cells if cell.comment]
-    return "\n".join([*(form for cell in cells for form in _forms(cell.value)), *comments])
-
-
-def old_workbook(path: Path, anchor: Anchor) -> str:
-    """Return the values of the cells of an .xls file."""
-    assert isinstance(anchor, SheetAnchor)
-    book = xlrd.open_workbook(str(path))
-    sheet = book.sheet_by_name(anchor.sheet)
-    left, top, right, bottom = range_boundaries(anchor.cells)
-    forms: list[str] = []
-    for row in range(top - 1, min(bottom, sheet.nrows)):
-        for column in range(left - 1, min(right, sheet.row_len(row))):
-            cell = sheet.cell(row, column)
-            if cell.ctype == xlrd.XL_CELL_DATE:
-                forms += _forms(xlrd.xldate_as_datetime(cell.value, book.datemode))
-            elif cell.ctype == xlrd.XL_CELL_BOOLEAN:
-                forms += _forms(bool(cell.value))
-            elif cell.ctype == xlrd.XL_CELL_ERROR:
-                forms.append(xlrd.error_text_from_code[cell.value])
-            else:
-                forms += _forms(cell.value)
-    return "\n".join(forms)
-
-
-def _forms(value: object) -> Iterator[str]:
-    """Yield the forms in which a value may be shown."""
-    yield str(value)
-    if isinstance(value, bool):
-        yield str(value).upper()
-    elif isinstance(value, int | float):
-        for places in range(7):
-            yield f"{value:,.{places}f}"
-            yield f"{abs(value):.{places}f}"
-            yield f"{100 * value:,.{places}f}%"
-        yield f"{value:.15g}"
-    elif isinstance(value, datetime | date | time):
-        yield value.isoformat()
-        for pattern in ("%d/%m/%Y", "%m/%d/%Y", "%d-%b-%y", "%b-%y", "%H:%M", "%H:%M:%S", "%m-%d-%y"):
-            yield value.strftime(pattern)
-        if isinstance(value, datetime):
-            yield f"{value.month}/{value.day}/{value.year} {value.month}/{value.day}/{value.year % 100}"
-
-
-def slides(path: Path, anchor: Anchor) -> str:
-    """Return all text of a slide and of what hangs on it: notes, comments, charts, diagrams, its layout."""
-    assert isinstance(anchor, SlideAnchor)
-    part = pptx.Presentation(str(path)).slides[anchor.slide - 1].part
-    parts = {part.partname: part}
-    for relation in part.rels.values():
-        if not relation.is_external:
-            parts[relation.target_part.partname] = relation.target_part
-    return "\n".join(_xml_text(one.blob) for name, one in parts.items() if str(name).endswith(".xml"))
-
-
-def _xml_text(data: bytes) -> str:
-    """Return the text nodes of XML in order, paragraph by paragraph, and alternative texts."""
-    root = etree.fromstring(data)
-    described = [str(value) for value in root.xpath("//@descr")]
-    return "".join(str(text) for text in root.itertext()) + "\n" + "\n".join(described)
-
-
-def word(path: Path, anchor: Anchor) -> str:
-    """Return the text of the paragraph or table that is counted, or of the part that is named."""
-    assert isinstance(anchor, SectionAnchor)
-    with zipfile.ZipFile(path) as package:
-        if anchor.part and not anchor.part.startswith("text box"):
-            kind = anchor.part.split()[0]
-            names = [name for name in package.namelist() if re.match(rf"word/{kind}s?\d*\.xml", name)]
-            return "\n".join(_word_text(etree.fromstring(package.read(name))) for name in names)
-        body = etree.fromstring(package.read("word/document.xml")).find(f"{_W}body")
-        related = [
-            package.read(n) for n in package.namelist() if re.match(r"word/(charts|diagrams)/.*\.xml", n)
-        ]
-    blocks = list(_word_blocks(body))
-    assert anchor.paragraph is not None
-    node = blocks[anchor.paragraph - 1]
-    hanging = map(_xml_text, related) if node.xpath(".//*[local-name()='graphicData']") else ()
-    return "\n".join([_word_text(node), *map(str, node.xpath(".//@descr | .//@title")), *hanging])
-
-
-def _word_blocks(node: etree._Element) -> Iterator[etree._Element]:
-    for child in node:
-        if child.tag in (f"{_W}p", f"{_W}tbl", f"{_W}altChunk"):
-            yield child
-        elif isinstance(child.tag, str) and not child.tag.endswith("Fallback"):
-            yield from _word_blocks(child)
-
-
-def _word_text(node: etree._Element) -> str:
-    tags = (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}p")
-    return "".join((part.text or "") if part.tag == f"{_W}t" else " " for part in node.iter(*tags))
-
-
 def binary(path: Path, anchor: Anchor) -> str:
     """Return all that the streams of an OLE file say when read as letters of one and of two bytes.
 
     No second reader of these formats is at hand: it proves that the file says so, not where.
     """
+    if not olefile.isOleFile(path):  # some are XML or RTF by their content
+        return _as_letters(path.read_bytes())
     with olefile.OleFileIO(path) as opened:
         data = b"".join(opened.openstream(name).read() for name in opened.listdir() if len(name) == 1)
-    return "\n".join(
-        [
-            data.decode("utf-16-le", "ignore"),
-            data[1:].decode("utf-16-le", "ignore"),
-            data.decode("cp1252", "ignore"),
-        ]
-    )
+    return _as_letters(data)
+
+
+def _as_letters(data: bytes) -> str:
+    wide = (data[start:].decode("utf-16-le", "ignore") for start in (0, 1))
+    pages = ("utf-8", "cp1252", "cp1251", "cp1253", "cp1250", "gbk")
+    narrow = (data.decode(page, "ignore") for page in pages)
+    return "\n".join((*wide, *narrow))
 
 
 def mail(path: Path, anchor: Anchor) -> str:
@@ -232,8 +127,12 @@ def mail(path: Path, anchor: Anchor) -> str:
         return "\n".join(f"{name}: {value}" for name, value in message.items())
     part = message
     for number in anchor.part.split(".") if message.is_multipart() else ():
+        if not part.is_multipart():
+            raise NotOpened("a file inside winmail.dat")
         part = list(part.iter_parts())[int(number) - 1]
-    return f"{part.get_filename() or ''}\n{_part_text(part, anchor)}"
+    if part.get_content_subtype() in ("ms-tnef", "vnd.ms-tnef"):
+        raise NotOpened("winmail.dat")
+    return f"Attachment: {part.get_filename() or ''}\n{_part_text(part, anchor)}"
 
 
 def _part_text(part: EmailMessage, anchor: MailAnchor) -> str:
@@ -257,7 +156,8 @@ def lines(path: Path, anchor: Anchor, encoding: str) -> str:
 
 def markup(path: Path, anchor: Anchor, encoding: str) -> str:
     """Return some lines of a web page or of Markdown without their tags and link targets."""
-    text = re.sub(r"\]\([^)]*\)", "", lines(path, anchor, encoding))
+    written = lines(path, anchor, encoding)
+    text = re.sub(r"\]\([^)]*\)", "", written)
     soup = BeautifulSoup(text, "html.parser")
     said = [
         str(tag[name])
@@ -265,7 +165,8 @@ def markup(path: Path, anchor: Anchor, encoding: str) -> str:
         for name in ("alt", "value", "title", "href")
         if tag.get(name)
     ]
-    return "\n".join([soup.get_text(), *said])
+    shown = [soup.get_text(), *said]
+    return "\n".join([*shown, written] if path.suffix == ".md" else shown)  # code shows its tags
 
 
 def record(path: Path, anchor: Anchor, encoding: str) -> str:
@@ -284,9 +185,10 @@ def cues(path: Path, anchor: Anchor, encoding: str) -> str:
     assert isinstance(anchor, CueAnchor)
     found = webvtt.from_buffer(io.StringIO(path.read_bytes().decode(encoding)))
     within = (
-        cue for cue in found if _seconds(cue.end) > anchor.start_s and _seconds(cue.start) < anchor.end_s
+        cue for cue in found if _seconds(cue.end) >= anchor.start_s and _seconds(cue.start) <= anchor.end_s
     )
-    return "\n".join(re.sub(r"<[^>]*>", "", cue.raw_text) for cue in within)
+    said = (re.sub(r"<[^>]*>", "", cue.raw_text) for cue in within)
+    return "\n".join(text.removeprefix(f"{anchor.speaker}:") for text in said)
 
 
 def _seconds(clock: str) -> float:
@@ -296,7 +198,7 @@ def _seconds(clock: str) -> float:
 
 def drawing(path: Path, anchor: Anchor) -> str:
     """Return the text of an SVG file, whose places only a renderer could tell."""
-    return _xml_text(path.read_bytes())
+    return xml_text(path.read_bytes())
 
 
 WITH_ENCODING: dict[str, Callable[[Path, Anchor, str], str]] = {
@@ -307,3 +209,6 @@ PLAIN: dict[str, Callable[[Path, Anchor], str]] = {
     "ppt": binary, "eml": mail, "svg": drawing,
     **dict.fromkeys(("png", "jpg", "jpeg", "webp", "tiff", "bmp"), picture),
 }  # fmt: skip
+WHOLE = frozenset(("doc", "ppt"))
+"""Formats of which no second reader tells places: what is opened is the whole file."""
+PIXELS = frozenset(name for name, opener in PLAIN.items() if opener is picture)
