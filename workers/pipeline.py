@@ -125,7 +125,7 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
         warnings = merge_warnings(lease.document.warnings, warnings_of(extracted, journal))
     services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
-    forget_unused(extractor)
+    forget_unused(extractor, AnswerCache(services.settings.answers))
 
 
 def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
