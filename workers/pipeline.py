@@ -31,6 +31,7 @@ from workers.journal import Journal, answers_of, discard_parts
 from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
+from workers.row_bound import RowBound
 from workers.services import Services
 from workers.watch import Watch
 
@@ -100,7 +101,8 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
     fingerprint = f"{services.extractor.fingerprint}/{PIPELINE_VERSION}"
     extractor = keeping(services.extractor, fingerprint, lease.document, folder)
     with Journal(folder, fingerprint, lease.token) as journal:
-        segments = services.split(document, _elements(folder))
+        bound = RowBound(services.settings.index.rows_per_table)
+        segments = bound.within(services.split(document, _elements(folder)))
         extracted = extract_segments(extractor, document, segments, journal, watch)
         if not len(journal):
             nothing = ExtractError("The document holds nothing to remember.")
@@ -113,7 +115,8 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
             facts=journal.facts,
             ungrounded=journal.ungrounded,
         )
-        warnings = merge_warnings(lease.document.warnings, warnings_of(extracted, journal))
+        new = [*warnings_of(extracted, journal), *bound.warnings()]
+        warnings = merge_warnings(lease.document.warnings, new)
     services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
     forget_unused(extractor)
