@@ -147,9 +147,6 @@ class SearchAnswer(Frozen):
 
     episodes: tuple[EpisodeHit, ...] = ()
     facts: tuple[FactHit, ...] = ()
-    profiles: tuple[dict[str, JsonValue], ...] = ()
-    agent_cases: tuple[dict[str, JsonValue], ...] = ()
-    agent_skills: tuple[dict[str, JsonValue], ...] = ()
     degraded: tuple[Degraded, ...] = ()
     relevant: bool | None = None
     trace: dict[str, JsonValue] | None = None

@@ -31,8 +31,10 @@ from workers.journal import Journal, answers_of, discard_parts
 from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
+from workers.reflecting import reflect
 from workers.row_bound import RowBound
 from workers.services import Services
+from workers.viewing import SEEN, answers_seen, describe_views, limits_for
 from workers.watch import Watch
 
 DOCUMENT = "document.json"
@@ -60,11 +62,17 @@ def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
             stretch = services.ledger.conversations.snapshot(lease)
             outcome, revision = write_conversation(stretch.messages, work), stretch.revision
         else:
-            outcome, revision = _read_file(services, record, work), None
+            errand = Errand(record.owner.tenant, record.id, Stage.PARSE.value)
+            read = _read_file(services, record, work)
+            at_once = services.settings.llm.concurrency
+            outcome = describe_views(services.viewer, at_once, errand, read, work, watch)
+            revision = None
         document = describe(record, outcome, _parent(services, record))
         watch.check()
         _clear(folder, keep=(work, folder / KEPT))
-        (work / ELEMENTS).replace(folder / ELEMENTS)
+        for name in (ELEMENTS, SEEN):
+            if (work / name).exists():
+                (work / name).replace(folder / name)
         write_json(folder / DOCUMENT, document)
         inner = accept_children(services, record, document, work / "children")
     finally:
@@ -153,6 +161,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
             )
     write_json(folder / INDEX_REPORT, report)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
+    new += reflect(services, lease, folder, _elements(folder), without(_extractions(folder), forgotten))
     services.ledger.stages.complete(
         lease,
         counts=Counts(
@@ -184,7 +193,7 @@ def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
     folder = artifact_dir(services.artifacts, record.id)
     if folder.exists():
         answers = AnswerCache(services.settings.answers)
-        for name in answers_of(folder, folder / EXTRACTIONS):
+        for name in (*answers_of(folder, folder / EXTRACTIONS), *answers_seen(folder)):
             answers.remove(name)
         shutil.rmtree(folder)
     removal = services.ledger.stages.remove(lease)
@@ -195,7 +204,9 @@ def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
 def _read_file(services: Services, record: DocumentRecord, work: Path) -> ParseOutcome:
     try:
         with services.blobs.local(record.sha256) as path:
-            return services.parse(path, record.name, services.settings.parse, work)
+            return services.parse(
+                path, record.name, limits_for(services.viewer, services.settings.parse), work
+            )
     except FileNotFoundError as error:
         raise BytesMissing from error
 

@@ -26,10 +26,22 @@ from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
 from workers.usage import Prices, UsageFilter
-from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor, make_limiter
+from workers.writer import (
+    MODEL_MODULES,
+    TEXT_MODULES,
+    make_chat,
+    make_extractor,
+    make_limiter,
+    make_reflector,
+    make_viewer,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
+
+    from extract.chat.cache import AnswerCache
+    from extract.reflection.reflector import Reflector
+    from extract.vision import Viewer
 
 PRELOADED = (
     "extract.segments",
@@ -55,6 +67,8 @@ class Services:
         artifacts: folder of what the stages hand to each other.
         enqueue: sends what the outbox holds, as far as the broker takes it; returns how many.
         chat: the language model; None where none is configured.
+        viewer: looks at pictures; None where no vision model is configured.
+        reflector: learns profiles and agent memory with it, keeping its answers in a cache; None likewise.
     """
 
     settings: Settings
@@ -70,6 +84,8 @@ class Services:
     enqueue: Callable[[], int]
     depths: Callable[[], object]
     chat: ChatModel | None = None
+    viewer: Viewer | None = None
+    reflector: Callable[[AnswerCache], Reflector] | None = None
 
     def ping_ledger(self) -> None:
         """Find out whether the ledger answers.
@@ -128,7 +144,8 @@ def build_services(settings: Settings) -> Services:
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
     on_call = bookkeeper(ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
-    limiter = BudgetedLimiter(make_limiter(settings), check) if settings.model_writes else None
+    asks = settings.model_writes or settings.vision_model
+    limiter = BudgetedLimiter(make_limiter(settings), check) if asks else None
     chat = make_chat(settings, limiter, on_call)
     return Services(
         settings=settings,
@@ -144,6 +161,8 @@ def build_services(settings: Settings) -> Services:
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
         depths=lambda: queue_depths(celery, settings),
         chat=chat,
+        viewer=make_viewer(settings, limiter, on_call),
+        reflector=make_reflector(settings, chat, on_call),
     )
 
 

@@ -38,6 +38,7 @@ class Settings(Frozen):
 
     Attributes:
         extractor: "auto" is "llm" where LLM_BASE_URL or LLM_API_KEY is set, else "extractive".
+        vision_model: at LLM_BASE_URL; describes pictures and pages that hold hardly a word. Empty: none does.
         queue_prefix: put before the names of the queues, where several installations share a broker.
         artifacts_dir: folder of what the stages hand to each other; several hosts have to share it.
         worker_lease_s: a worker not heard of for this long has lost its stage.
@@ -85,6 +86,7 @@ class Settings(Frozen):
     max_files_per_upload: int = Field(default=1000, gt=0)
 
     extractor: Literal["auto", "extractive", "llm"] = "auto"
+    vision_model: str = ""
     embedder: Literal["e5", "openai", "fastembed"] = "e5"
 
     parse: ParseLimits = ParseLimits()
@@ -94,6 +96,12 @@ class Settings(Frozen):
     conversation: ConversationKnobs = ConversationKnobs()
     llm: LlmKnobs = LlmKnobs()
     budget: BudgetKnobs = BudgetKnobs()
+
+    @model_validator(mode="after")
+    def _vision_has_an_endpoint(self) -> Settings:
+        if self.vision_model and not (self.llm.wanted or self.extractor == "llm"):
+            raise ValueError("VISION_MODEL needs LLM_BASE_URL or LLM_API_KEY")
+        return self
 
     @model_validator(mode="after")
     def _model_named(self) -> Settings:

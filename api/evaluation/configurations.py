@@ -33,7 +33,7 @@ class Configuration(NamedTuple):
         method: of Strata.
         knobs: what differs from the settings.
         muted: lanes that are left out.
-        needs: a setting without which it cannot be run.
+        crossed: ranked by weights fitted without the conversation that is asked about.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Configuration(NamedTuple):
     method: SearchMethod = SearchMethod.HYBRID
     knobs: Mapping[str, JsonValue] = {}
     muted: Muted | None = None
+    crossed: bool = False
 
 
 def _facts(collection: Collection, lane: Lane) -> bool:
@@ -75,6 +76,7 @@ ALL = (
     Configuration("episodes-only", "coarse stage alone: both lanes fused, no facts", muted=_facts),
     Configuration(DEFAULT, "mRAG with the settings in force"),
     Configuration("mrag-rrf", "mRAG, fused by ranks", knobs={"fusion": "rrf"}),
+    Configuration("mrag-crossed", "mRAG, weights fitted without the conversation asked", crossed=True),
     Configuration("alpha-0", "facts scored by their episode alone", knobs={"alpha": 0.0}),
     Configuration("alpha-0.25", "a quarter of the score from the fact itself", knobs={"alpha": 0.25}),
     Configuration("alpha-0.5", "half of the score from the fact itself", knobs={"alpha": 0.5}),
@@ -86,15 +88,16 @@ ALL = (
 )
 _NAMES = {one.name: one for one in ALL}
 # What a server can be asked for; everything else is a matter of its settings.
-_REMOTE = tuple(one.name for one in ALL if one.flat or not (one.knobs or one.muted))
+_REMOTE = tuple(one.name for one in ALL if one.flat or not (one.knobs or one.muted or one.crossed))
 
 
-def chosen(names: Sequence[str], *, remote: bool) -> list[Configuration]:
+def chosen(names: Sequence[str], *, remote: bool, crossed: bool = False) -> list[Configuration]:
     """Return configurations by name, all when none is named.
 
     Args:
-        names: some names; ``baseline`` and ``ablations`` are not among them.
+        names: some names.
         remote: the search is a server's, whose knobs cannot be turned.
+        crossed: weights are fitted for this run.
 
     Raises:
         Unavailable: one is not known, or needs a search in this process.
@@ -105,7 +108,9 @@ def chosen(names: Sequence[str], *, remote: bool) -> list[Configuration]:
             raise Unavailable(f"There is no configuration {name!r}.", next_step=_choose(_NAMES))
         if name not in known:
             raise Unavailable(f"{name!r} needs a search in this process.", next_step=_choose(known))
-    return [_NAMES[name] for name in (names or known)]
+        if _NAMES[name].crossed and not crossed:
+            raise Unavailable(f"{name!r} needs weights of its own.", next_step="Ask with --cross-fit.")
+    return [_NAMES[name] for name in (names or known) if crossed or not _NAMES[name].crossed]
 
 
 def _choose(names: Iterable[str]) -> str:

@@ -21,14 +21,6 @@ _BUDGET_HITS = 5
 _SHOWN = ("recall@5", "recall@10", "mrr@10", "ndcg@10", "hit@5")
 
 
-class Negative(NamedTuple):
-    """A question that nothing in this memory answers; ``group`` says of what kind."""
-
-    group: str
-    text: str
-    memory: str
-
-
 class Rules(NamedTuple):
     """How answers are judged.
 
@@ -115,7 +107,7 @@ def measure_all(
     set_name: str,
     asks: Sequence[tuple[Configuration, Ask]],
     questions: Sequence[Question],
-    negatives: Iterable[Negative],
+    negatives: Iterable[Question],
     rules: Rules,
     between: Callable[[], None],
 ) -> list[ConfigurationReport]:
@@ -125,14 +117,14 @@ def measure_all(
         set_name: for the report.
         asks: configurations and how each is asked.
         questions: answerable ones.
-        negatives: the others.
+        negatives: questions without an answer; their kinds are told apart.
         rules: how answers are judged.
         between: called before each question.
     """
     courses = {one.name: _Course(rules) for one, _ in asks}
     for question in questions:
         between()
-        found = {one.name: ask(question.text, question.memory) for one, ask in asks}
+        found = {one.name: ask(question) for one, ask in asks}
         budget = None
         if DEFAULT in found:
             budget = sum(hit.characters for hit in found[DEFAULT].hits[:_BUDGET_HITS])
@@ -141,7 +133,7 @@ def measure_all(
     for negative in negatives:
         between()
         for one, ask in asks:
-            courses[one.name].top[negative.group].append(_top(ask(negative.text, negative.memory).hits))
+            courses[one.name].top[negative.kind].append(_top(ask(negative).hits))
     return [courses[one.name].report(set_name, one, courses.get(BASELINE)) for one, _ in asks]
 
 

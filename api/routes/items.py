@@ -82,7 +82,11 @@ def delete(asked: DeleteRequest) -> DeleteResponse:
     forgot = forget(services(), caller.tenant, asked.ids, **bound)
     services().enqueue()
     return DeleteResponse(
-        episodes=forgot.episodes, facts=forgot.facts, messages=forgot.messages, unknown=list(forgot.unknown)
+        episodes=forgot.episodes,
+        facts=forgot.facts,
+        messages=forgot.messages,
+        insights=forgot.insights,
+        unknown=list(forgot.unknown),
     )
 
 

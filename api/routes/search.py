@@ -13,6 +13,7 @@ from extract.chat.errand import Errand, running
 from retrieval.errors import InvalidQuery
 from retrieval.model import SearchMethod, SearchQuery
 from workers.fresh import fresh_messages
+from workers.learnt import learnt
 from workers.originals import originals
 
 blueprint = APIBlueprint("memories", __name__, url_prefix="/api/v1/memories")
@@ -46,7 +47,7 @@ def search(asked: SearchRequest) -> Response:
     with running(Errand(caller.tenant, stage="search")):
         answer = services().searcher.search(narrowed)
     shown = QueryOut(text=asked.query, method=asked.method, filters_applied=asked.filters)
-    response = SearchResponse.of(answer, shown, fresh)
+    response = SearchResponse.of(answer, shown, fresh, learnt(services().ledger, query))
     if asked.include_original_data:
         response.show_originals(originals(services().artifacts, answer))
     return jsonify(response.public())

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from api.schemas.insights import AgentMemoryOut, ProfileOut, profiles_of
 from api.schemas.memories import RawMessageOut
 from extract.model import AtomicFact
 from ingest.anchors import Anchor
@@ -24,7 +25,10 @@ from retrieval.model import (
     SearchMethod,
 )
 from workers.conversation import KnownMessage
+from workers.learnt import Learnt
 from workers.originals import Originals
+
+_NOTHING = Learnt()
 
 
 class SearchRequest(BaseModel):
@@ -159,13 +163,6 @@ class EpisodeOut(BaseModel):
         )
 
 
-class AgentMemoryOut(BaseModel):
-    """What agents learned: cases and the skills generalised from them."""
-
-    cases: list[dict[str, Any]] = []
-    skills: list[dict[str, Any]] = []
-
-
 class QueryOut(BaseModel):
     """The question as it was understood."""
 
@@ -183,7 +180,7 @@ class SearchResponse(BaseModel):
 
     episodes: list[EpisodeOut]
     facts: list[FactOut]
-    profiles: list[dict[str, Any]]
+    profiles: list[ProfileOut]
     raw_messages: list[RawMessageOut]
     agent_memory: AgentMemoryOut
     query: QueryOut
@@ -192,14 +189,20 @@ class SearchResponse(BaseModel):
     trace: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, answer: SearchAnswer, query: QueryOut, fresh: Sequence[KnownMessage] = ()) -> SearchResponse:
+    def of(
+        cls,
+        answer: SearchAnswer,
+        query: QueryOut,
+        fresh: Sequence[KnownMessage] = (),
+        learnt: Learnt = _NOTHING,
+    ) -> SearchResponse:
         """Return the public form of an answer."""
         return cls(
             episodes=[EpisodeOut.of(hit) for hit in answer.episodes if hit.answers],
             facts=[FactOut.of(hit) for hit in answer.facts],
-            profiles=list(answer.profiles),
+            profiles=profiles_of(learnt.profiles),
             raw_messages=[RawMessageOut.of(one) for one in fresh],
-            agent_memory=AgentMemoryOut(cases=list(answer.agent_cases), skills=list(answer.agent_skills)),
+            agent_memory=AgentMemoryOut.of(learnt),
             query=query,
             relevant=answer.relevant,
             degraded=list(answer.degraded) or None,

@@ -67,7 +67,7 @@ def validate(known: Sequence[Sample], encoder: str, folds: int = 5) -> Validatio
         encoder: see ``fit_weights``.
         folds: at least 2; a set with as many conversations leaves one out each time.
     """
-    fold_of = _folds(known, folds)
+    fold_of = folds_of(known, folds)
     scored: list[tuple[Sample, Floats, float]] = []
     for fold in range(folds):
         weights = fit_weights([one for one in known if fold_of[one.group] != fold], encoder)
@@ -87,9 +87,14 @@ def final(one: Sample, weights: FusionWeights) -> tuple[Floats, float]:
     return ALPHA * own + (1 - ALPHA) * lifted, weights.presence(one.search)
 
 
-def _folds(known: Sequence[Sample], folds: int) -> dict[str, int]:
-    """Give each group a fold, the largest first to the fold that has least of its set."""
-    sizes = Counter((one.set_name, one.group) for one in known)
+def folds_of(known: Sequence[Sample], folds: int) -> dict[str, int]:
+    """Give each group a fold, the largest first to the fold that has least of its set.
+
+    Answerable questions count only: those about nothing must not leave the other folds with all the rest.
+    """
+    sizes: Counter[tuple[str, str]] = Counter()
+    for one in known:
+        sizes[one.set_name, one.group] += bool(one.gold)
     filled: dict[str, list[int]] = defaultdict(lambda: [0] * folds)
     found = {}
     for (name, group), size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):

@@ -222,7 +222,7 @@ def compare(the_set: QuestionSet, course: Course, python: Path) -> dict[str, Com
         ((_, ask),) = searches(the_set, course, place, shown)
         for question in questions:
             made.store.forget()
-            own = ask(question.text, question.memory).hits
+            own = ask(question).hits
             budget = sum(hit.characters for hit in own[:5])
             systems["strata"].judge(question, own, budget)
             for kind, found in answers.items():

@@ -11,6 +11,7 @@ from workers.ledger.documents import Documents
 from workers.ledger.duties import Duties
 from workers.ledger.forgotten import Forgotten
 from workers.ledger.idempotency import Idempotency
+from workers.ledger.insights import Insights
 from workers.ledger.keys import ApiKeys
 from workers.ledger.leases import LeaseRules, Leases
 from workers.ledger.listing import Listing
@@ -47,6 +48,7 @@ class Ledger:
         self.conversations = Conversations(self.database, conversation or ConversationKnobs())
         self.messages = Messages(self.database)
         self.forgotten = Forgotten(self.database)
+        self.insights = Insights(self.database)
         self.batches = Batches(self.database)
         self.stages = Stages(self.database, leases)
         self.recovery = Recovery(self.database, leases)

@@ -16,6 +16,7 @@ from ingest.model import ParseWarning
 from workers.errors import StageStopped
 from workers.ledger import outbox
 from workers.ledger.database import Database
+from workers.ledger.insights import drop_unsupported
 from workers.ledger.leases import Leases, end, let_go
 from workers.ledger.lifecycle import restart, retire_older, waiting_state
 from workers.ledger.purges import mark_if_unused
@@ -211,6 +212,7 @@ class Stages:
                 return Removal(restored=True)
             session.delete(row)
             session.flush()
+            drop_unsupported(session, lease.document.owner.tenant)
             leaves = mark_if_unused(self._database, session, lease.document.sha256)
             return Removal(purge=lease.document.sha256 if leaves else None)
 
