@@ -34,6 +34,7 @@ from workers.purging import purge
 from workers.reflecting import reflect
 from workers.row_bound import RowBound
 from workers.services import Services
+from workers.versions import take_place
 from workers.viewing import SEEN, answers_seen, describe_views, limits_for
 from workers.watch import Watch
 
@@ -127,7 +128,7 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
         warnings = merge_warnings(lease.document.warnings, new)
     services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
-    forget_unused(extractor)
+    forget_unused(extractor, AnswerCache(services.settings.answers))
 
 
 def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
@@ -160,6 +161,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
                 ungrounded=knobs.ungrounded,
             )
     write_json(folder / INDEX_REPORT, report)
+    take_place(services, lease)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     new += reflect(services, lease, folder, _elements(folder), without(_extractions(folder), forgotten))
     services.ledger.stages.complete(

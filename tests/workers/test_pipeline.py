@@ -450,3 +450,12 @@ def test_cancel_does_not_wait_for_what_runs(services: Services) -> None:
     freed.set()
     assert record(services, identity).state is State.CANCELLED
     assert not record(services, identity).running
+
+
+def test_a_stage_that_makes_room_takes_what_is_on_its_way(services: Services) -> None:
+    hurried = replace(services, settings=services.settings.model_copy(update={"worker_slice_s": 0.0}))
+    identity = hand_in(services, "\n".join(f"Line {number}" for number in range(9))).document.id
+    extractor = LineExtractor(lambda _: time.sleep(0.02), at_once=3)
+    drain(replace(hurried, extractor=extractor))
+    assert sorted(extractor.seen) == list(range(9))
+    assert points(services, identity) == (9, 9)
