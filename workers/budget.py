@@ -20,7 +20,7 @@ from workers.model import Stage
 from workers.usage import Budget
 
 DAY, BATCH = "budget_day", "budget_batch"
-_WAITING = frozenset({Stage.EXTRACT, Stage.INDEX})
+_WAITING = frozenset({Stage.PARSE, Stage.EXTRACT, Stage.INDEX})
 _LOOK_AGAIN_S = 86_400.0  # the reconciler looks far more often
 
 

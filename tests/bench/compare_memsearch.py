@@ -1,7 +1,7 @@
 """Strata beside memsearch: the same passages, the same questions, the same encoder, one run.
 
 Run from the checkout: ``python -m tests.bench.compare_memsearch --env FOLDER SETS…`` where SETS are question
-sets (or folders of them) in the layout of docs/retrieval.md. memsearch's own package is installed into an
+sets (or folders of them) in the layout of docs/evaluation.md. memsearch's own package is installed into an
 environment of its own below FOLDER, with its Milvus Lite; it gets its vectors from our default encoder over
 an OpenAI-compatible endpoint on loopback. The endpoint encodes questions as questions, which memsearch itself
 does not tell apart: the generous choice.

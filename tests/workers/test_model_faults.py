@@ -89,8 +89,16 @@ def changed(change: str, to: str) -> Fault:
 
 def invent(text: str) -> str:
     said = json.loads(text)
+    for number, fact in enumerate(said["facts"], start=1):
+        fact["text"] = f"The committee praised lamp {number} of the harbour."
+        fact["quote"] = f"nobody ever wrote {number} word like these"
+    return json.dumps(said)
+
+
+def name_only(text: str) -> str:
+    said = json.loads(text)
     for fact in said["facts"]:
-        fact["quote"] = f"nobody ever wrote {len(fact['quote'])} words like these"
+        fact["quote"] = "Nobody"
     return json.dumps(said)
 
 
@@ -123,6 +131,7 @@ TABLE = (
     Row("invented quotes", (Fault(wrap=invent),)),
     Row("invented quotes each time", (Fault(wrap=invent),) * 2, outcome=REPLACED, code="llm_ungrounded",
         ungrounded=2),
+    Row("invented quotes, but the source's words as facts", (Fault(wrap=name_only),), calls=1),
     Row("another language", (Fault(wrap=in_chinese),)),
     Row("another language each time", (Fault(wrap=in_chinese),) * 2, outcome=REPLACED, code="llm_malformed"),
     Row("an empty answer", (Fault(wrap=lambda text: ""),)),
