@@ -50,6 +50,22 @@ class Embedder(Protocol):
         """
 
 
+class Reranker(Protocol):
+    """Scores texts once more, reading each together with the question."""
+
+    @property
+    def name(self) -> str:
+        """The model, as it stands in traces."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return how well each text answers, the higher the better: chances from 0 to 1, or logits.
+
+        Raises:
+            RerankerUnavailable: no answer, or not in time.
+            RerankerRefused: the request is refused, or the answer cannot be used.
+        """
+
+
 class Collection(StrEnum):
     """The two layers."""
 

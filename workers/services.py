@@ -136,6 +136,7 @@ def build_services(settings: Settings) -> Services:
     from retrieval.embedders.table import make_embedder
     from retrieval.qdrant_store import QdrantStore
     from retrieval.search import Searcher
+    from workers.asking import make_extras
 
     ledger = open_ledger(settings)
     entering = bookkeeper(ledger.usages, Prices(settings.embed.price_in))
@@ -156,7 +157,7 @@ def build_services(settings: Settings) -> Services:
         store=store,
         embedder=embedder,
         extractor=make_extractor(settings, chat, on_call),
-        searcher=Searcher(store, embedder, settings.mrag),
+        searcher=Searcher(store, embedder, settings.mrag, extras=make_extras(settings, chat)),
         parse=parse_file,
         split=split_segments,
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
