@@ -34,6 +34,7 @@ def document_out(record: DocumentRecord) -> DocumentOut:
         received_at=record.received_at,
         updated_at=record.updated_at,
         finished_at=record.finished_at,
+        superseded_by=record.superseded_by,
     )
 
 

@@ -40,6 +40,7 @@ class Intake(NamedTuple):
     batch_id: str
     metadata: dict[str, JsonValue]
     max_bytes: int
+    replace: bool = False
 
 
 def incoming(files: list[FileStorage], limits: ParseLimits) -> Iterator[Incoming]:
@@ -98,6 +99,7 @@ def _store(intake: Intake, one: Incoming) -> Accepted:
         upload = Upload(
             owner=intake.owner, name=one.name, media_type=one.media_type, sha256=blob.sha256,
             size_bytes=blob.size_bytes, metadata=intake.metadata, stored_at=stored_at,
+            replace_same_name=intake.replace,
         )  # fmt: skip
         try:
             return intake.services.ledger.documents.accept(upload, batch_id=intake.batch_id)

@@ -98,7 +98,7 @@ class Upload(Frozen):
     Attributes:
         metadata: what the uploader says of the file; shown again, and known keys refine the document.
         stored_at: when the storing of the bytes began; guards against a removal of equal bytes meanwhile.
-        replace_same_name: once this document is ready, remove the owner's older ones of the same name.
+        replace_same_name: take the place of the owner's older ones of the same name.
     """
 
     owner: Owner
@@ -122,6 +122,7 @@ class DocumentRecord(Frozen):
         retry_at: when the current stage is tried again after a transient error or a wait; None otherwise.
         waits_for: why the stage is put off although nothing failed (a limit, a budget); None otherwise.
         error: the latest diagnosis; kept through a retry until a stage succeeds. In words, why it waits.
+        superseded_by: the newer version that took its place, since when it holds no more.
         parent_id, parent_part: the document this one was a part of, and where.
         root_id: the outermost ancestor; its own id for an uploaded file.
     """
@@ -151,6 +152,8 @@ class DocumentRecord(Frozen):
     received_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    superseded_by: str | None = None
+    superseded_at: datetime | None = None
     pipeline_version: str
 
 

@@ -32,7 +32,9 @@ from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
 from workers.reflecting import reflect
+from workers.row_bound import RowBound
 from workers.services import Services
+from workers.versions import take_place
 from workers.viewing import SEEN, answers_seen, describe_views, limits_for
 from workers.watch import Watch
 
@@ -108,7 +110,8 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
     fingerprint = f"{services.extractor.fingerprint}/{PIPELINE_VERSION}"
     extractor = keeping(services.extractor, fingerprint, lease.document, folder)
     with Journal(folder, fingerprint, lease.token) as journal:
-        segments = services.split(document, _elements(folder))
+        bound = RowBound(services.settings.index.rows_per_table)
+        segments = bound.within(services.split(document, _elements(folder)))
         extracted = extract_segments(extractor, document, segments, journal, watch)
         if not len(journal):
             nothing = ExtractError("The document holds nothing to remember.")
@@ -121,10 +124,11 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
             facts=journal.facts,
             ungrounded=journal.ungrounded,
         )
-        warnings = merge_warnings(lease.document.warnings, warnings_of(extracted, journal))
+        new = [*warnings_of(extracted, journal), *bound.warnings()]
+        warnings = merge_warnings(lease.document.warnings, new)
     services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
-    forget_unused(extractor)
+    forget_unused(extractor, AnswerCache(services.settings.answers))
 
 
 def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
@@ -157,6 +161,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
                 ungrounded=knobs.ungrounded,
             )
     write_json(folder / INDEX_REPORT, report)
+    take_place(services, lease)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     new += reflect(services, lease, folder, _elements(folder), without(_extractions(folder), forgotten))
     services.ledger.stages.complete(

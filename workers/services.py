@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from extract.chat.model import ChatModel
+from extract.chat.errand import Errand
+from extract.chat.model import ChatModel, Limiter
 from extract.protocols import Extractor
 from ingest.errors import TransientError
 from retrieval.protocols import Embedder, VectorStore
@@ -135,6 +136,7 @@ def build_services(settings: Settings) -> Services:
     from retrieval.embedders.table import make_embedder
     from retrieval.qdrant_store import QdrantStore
     from retrieval.search import Searcher
+    from workers.asking import make_extras
 
     ledger = open_ledger(settings)
     entering = bookkeeper(ledger.usages, Prices(settings.embed.price_in))
@@ -145,7 +147,7 @@ def build_services(settings: Settings) -> Services:
     celery = make_celery(settings)
     on_call = bookkeeper(ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
     asks = settings.model_writes or settings.vision_model
-    limiter = BudgetedLimiter(make_limiter(settings), check) if asks else None
+    limiter = _limiter(settings, ledger, check) if asks else None
     chat = make_chat(settings, limiter, on_call)
     return Services(
         settings=settings,
@@ -155,7 +157,7 @@ def build_services(settings: Settings) -> Services:
         store=store,
         embedder=embedder,
         extractor=make_extractor(settings, chat, on_call),
-        searcher=Searcher(store, embedder, settings.mrag),
+        searcher=Searcher(store, embedder, settings.mrag, extras=make_extras(settings, chat)),
         parse=parse_file,
         split=split_segments,
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
@@ -164,6 +166,13 @@ def build_services(settings: Settings) -> Services:
         viewer=make_viewer(settings, limiter, on_call),
         reflector=make_reflector(settings, chat, on_call),
     )
+
+
+def _limiter(settings: Settings, ledger: Ledger, check: Callable[[Errand], None]) -> Limiter:
+    from workers.ledger.paces import LedgerPaces
+
+    paced = make_limiter(settings, lambda name: LedgerPaces(ledger.database, name))
+    return BudgetedLimiter(paced, check)
 
 
 def preload(settings: Settings) -> None:

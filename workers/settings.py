@@ -16,6 +16,7 @@ from extract.knobs import LlmKnobs
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
+from retrieval.extra_knobs import AgenticKnobs, RerankKnobs
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
 from workers.conversation import ConversationKnobs
 from workers.knobs import BudgetKnobs
@@ -93,6 +94,8 @@ class Settings(Frozen):
     embed: EmbedKnobs = EmbedKnobs()
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
+    rerank: RerankKnobs = RerankKnobs()
+    agentic: AgenticKnobs = AgenticKnobs()
     conversation: ConversationKnobs = ConversationKnobs()
     llm: LlmKnobs = LlmKnobs()
     budget: BudgetKnobs = BudgetKnobs()

@@ -75,20 +75,24 @@ def _client(
     return ChatClient(knobs, memory, limiter or make_limiter(settings), on_call)
 
 
-def make_limiter(settings: Settings) -> Limiter:
+def make_limiter(settings: Settings, elsewhere: Callable[[str], Paces] | None = None) -> Limiter:
     """Return what keeps the calls of the language model's key under its limits, in all workers together.
 
-    What the workers share is the broker; where that is no Redis, the limits hold for each process alone.
+    Args:
+        settings: the limits, and the broker, which the workers share.
+        elsewhere: keeps the pace of this name where the broker is no Redis; None: each process alone.
     """
     from extract.chat.limiter import PacedLimiter
-    from extract.chat.pace import LocalPaces, Rates
+    from extract.chat.pace import LocalPaces, Rates, pace_name
     from extract.chat.redis_paces import RedisPaces
 
     knobs = settings.llm
-    paces: Paces = LocalPaces()
+    name = pace_name(knobs.endpoint, knobs.api_key.get_secret_value())
+    paces: Paces
     if settings.celery_broker_url.startswith(("redis://", "rediss://")):
-        secret = knobs.api_key.get_secret_value()
-        paces = RedisPaces(settings.celery_broker_url, knobs.endpoint, secret, settings.queue_prefix)
+        paces = RedisPaces(settings.celery_broker_url, name, settings.queue_prefix)
+    else:
+        paces = elsewhere(name) if elsewhere else LocalPaces()
     rates = Rates(knobs.requests_per_minute, knobs.tokens_per_minute)
     return PacedLimiter(paces, rates, knobs.longest_wait_s)
 

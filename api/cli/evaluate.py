@@ -36,9 +36,7 @@ def _cutoffs(context: click.Context, option: click.Parameter, value: str) -> tup
 
 
 @click.command(name="eval")
-@click.argument(
-    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
-)
+@click.argument("folders", metavar="DIR...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--sets", callback=_split, default="", help="Only these sets, divided by commas.")
 @click.option("--configs", callback=_split, default="", help="Only these configurations, divided by commas.")
 @click.option("--limit", type=click.IntRange(1), help="So many questions per set, spread evenly.")
@@ -75,7 +73,7 @@ def evaluate_command(
     left out.
     """
     # Imported here: the other commands should not wait for what only this one needs.
-    from api.evaluation.configurations import ALL, chosen
+    from api.evaluation.configurations import ALL, Means, chosen
     from api.evaluation.course import Course
     from api.evaluation.place import here, there
     from api.evaluation.run import evaluate
@@ -86,9 +84,13 @@ def evaluate_command(
         for one in ALL:
             out.print(f"{one.name:15} {one.about}", markup=False)
         return
+    if not folders:
+        raise click.UsageError("Name a question set, or a folder of question sets.")
     if reuse and workdir is None and url is None:
         raise click.UsageError("--reuse needs --workdir or --url: without them nothing is kept.")
-    configurations = tuple(chosen(configs, remote=url is not None, crossed=folds is not None))
+    reranks = context.settings.rerank.by != "off"
+    means = Means(remote=url is not None, crossed=folds is not None, reranks=reranks)
+    configurations = tuple(chosen(configs, means))
     found = find_sets(folders, sets)
     with ExitStack() as held:
         if workdir is None:

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from api.cli.client import Client, LocalFile, ServerError
 from api.cli.console import Exit, err, out, print_json
+from api.cli.estimate import estimate, show_estimate
 from api.cli.state import Context
 
 _FILES_PER_REQUEST = 50
@@ -123,8 +124,12 @@ def show_batch(state: dict[str, Any]) -> None:
 @click.option("--group", "group_id", help="The group whose memory they enter.")
 @click.option("--session", "session_id", help="The session they belong to.")
 @click.option("--wait/--no-wait", default=False, help="Return when every file is ready or failed.")
+@click.option("--replace", is_flag=True, help="Take the place of older files of the same name.")
 @click.option("--budget", type=click.FloatRange(min=0), help="Most the models may cost; then the work waits.")
 @click.option("--timeout", type=float, help="Most seconds to wait.")
+@click.option(
+    "--estimate", "only_estimate", is_flag=True, help="Tell what it would cost, and hand nothing in."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def ingest(
@@ -134,18 +139,25 @@ def ingest(
     group_id: str | None,
     session_id: str | None,
     wait: bool,
+    replace: bool,
     budget: float | None,
     timeout: float | None,
+    only_estimate: bool,
     as_json: bool,
 ) -> None:
     """Hand in files and folders.
 
     Exit codes: 0 all well, 1 error, 3 some files failed (with --wait).
     """
+    if only_estimate:
+        found = estimate(list(collect(paths)), context.settings)
+        return print_json(found) if as_json else show_estimate(found)
     if user_id is None and group_id is None:
         raise click.UsageError("name whose memory it is: --user or --group")
     named = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "budget": budget}
     fields = {key: str(value) for key, value in named.items() if value}
+    if replace:
+        fields["replace"] = "true"
     files = list(collect(paths))
     if not files:
         raise click.UsageError("there are no files below these paths")

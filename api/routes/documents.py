@@ -46,6 +46,10 @@ _UPLOAD_BODY = {
                         "group_id": {"type": "string"},
                         "session_id": {"type": "string"},
                         "metadata": {"type": "string", "description": "a JSON object kept with each file"},
+                        "replace": {
+                            "type": "boolean",
+                            "description": "take the place of older files of the same name and owner",
+                        },
                         "batch_id": {"type": "string", "description": "add to this batch of yours"},
                         "budget": {"type": "number", "description": "most this new batch may cost"},
                         "budget_tokens": {"type": "integer", "description": "the same in tokens"},
@@ -92,6 +96,13 @@ def _form_budget() -> Budget | None:
     return Budget(price=asked.budget, tokens=asked.budget_tokens)
 
 
+def _form_flag(name: str) -> bool:
+    value = request.form.get(name, "").strip().lower()
+    if value not in ("", "true", "false", "1", "0", "yes", "no"):
+        raise BadRequest(f"{name} has to be true or false.")
+    return value in ("true", "1", "yes")
+
+
 @blueprint.post("")
 @blueprint.doc(summary="Hand in files", security="bearer", responses=[401, 403, 413, 422, 503])
 @blueprint.output(UploadResponse, status_code=202)
@@ -106,9 +117,13 @@ def upload() -> Response:
     if not files:
         raise BadRequest("There is no file in the field 'files'.")
     kept = services().ledger.idempotency
+    replace = _form_flag("replace")
 
     def hash_request() -> str:
-        fields = {"owner": owner.model_dump(), "metadata": metadata, "batch": request.form.get("batch_id")}
+        fields = {
+            "owner": owner.model_dump(), "metadata": metadata, "batch": request.form.get("batch_id"),
+            **({"replace": True} if replace else {}),
+        }  # fmt: skip
         return fingerprint(fields, [(file.filename or "", file.stream) for file in files])
 
     body, status = once(kept, owner.tenant, hash_request, lambda: (_take_all(owner, metadata, files), 202))
@@ -121,7 +136,9 @@ def upload() -> Response:
 def _take_all(owner: Owner, metadata: dict[str, JsonValue], files: list[FileStorage]) -> dict[str, Any]:
     budget = _form_budget()
     batch_id = request.form.get("batch_id") or services().ledger.batches.create(owner.tenant, budget)
-    intake = Intake(services(), owner, batch_id, metadata, settings().parse.max_file_bytes)
+    intake = Intake(
+        services(), owner, batch_id, metadata, settings().parse.max_file_bytes, _form_flag("replace")
+    )
     rows = [take(intake, one) for one in incoming(files, settings().parse)]
     services().enqueue()
     return UploadResponse(batch_id=batch_id, documents=rows).model_dump(mode="json", exclude_none=True)

@@ -10,8 +10,8 @@ from api.routes.current import services, settings
 from api.routes.narrowing import where_of, without_hidden
 from api.schemas.search import QueryOut, SearchRequest, SearchResponse
 from extract.chat.errand import Errand, running
-from retrieval.errors import InvalidQuery
-from retrieval.model import SearchMethod, SearchQuery
+from retrieval.model import Include, SearchQuery
+from workers.evidence import evidence
 from workers.fresh import fresh_messages
 from workers.learnt import learnt
 from workers.originals import originals
@@ -27,8 +27,6 @@ def search(asked: SearchRequest) -> Response:
     """Answer a question from one owner's memory."""
     caller = require(Scope.READ)
     where = where_of(caller, asked.filters)
-    if asked.method is SearchMethod.AGENTIC:
-        raise InvalidQuery("The method 'agentic' is not built yet; ask with 'hybrid'.")
     query = SearchQuery(
         text=asked.query,
         tenant=caller.tenant,
@@ -50,4 +48,6 @@ def search(asked: SearchRequest) -> Response:
     response = SearchResponse.of(answer, shown, fresh, learnt(services().ledger, query))
     if asked.include_original_data:
         response.show_originals(originals(services().artifacts, answer))
+    if Include.EVIDENCE in asked.include:
+        response.show_evidence(evidence(services().artifacts, answer))
     return jsonify(response.public())

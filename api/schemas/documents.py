@@ -71,6 +71,7 @@ class DocumentOut(BaseModel):
     received_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    superseded_by: str | None = Field(description="the newer version that took its place")
     usage: UsageOut | None = Field(default=None, description="what models cost; not told in lists")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from api.cli.files import usage_line
+from api.cli.files import show_batch, usage_line
 from extract.chat.limiter import Unlimited
 from tests.api.conftest import KeyMaker
 from tests.fault_server import Fault, FaultServer, serving
@@ -140,3 +140,15 @@ def test_a_budget_that_cannot_be_set_is_refused(
     answer = client.post("/api/v1/documents", data=body, headers=key())
     assert answer.status_code in (400, 422)
     assert "budget" in answer.json["detail"]
+
+
+def test_the_command_line_tells_what_a_batch_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    waiting = {"code": "budget_batch", "detail": "It is used up.", "next_step": "Raise it.", "until": None}
+    row = {"filename": "a.txt", "duplicate_of": None, "error": None, "waiting": waiting}
+    none = {"calls": 0, "cached": 0, "failed": 0, "prompt_tokens": 0, "completion_tokens": 0, "price": 0}
+    state = {
+        "total": 1, "counts": {"extracting": 1}, "waits_for": {"budget_batch": 1}, "usage": none,
+        "documents": [row],
+    }  # fmt: skip
+    show_batch(state)
+    assert "1 wait (budget_batch): It is used up. Raise it." in capsys.readouterr().out

@@ -21,6 +21,7 @@ from workers.ledger.purges import Purges
 from workers.ledger.recovery import Recovery
 from workers.ledger.stages import Stages
 from workers.ledger.usages import Usages
+from workers.ledger.versions import Versions
 
 
 class Ledger:
@@ -48,6 +49,7 @@ class Ledger:
         self.conversations = Conversations(self.database, conversation or ConversationKnobs())
         self.messages = Messages(self.database)
         self.forgotten = Forgotten(self.database)
+        self.versions = Versions(self.database)
         self.insights = Insights(self.database)
         self.batches = Batches(self.database)
         self.stages = Stages(self.database, leases)

@@ -32,6 +32,7 @@ def new_document(
         "size_bytes": upload.size_bytes,
         "uploader": upload.metadata,
         "replace_same_name": upload.replace_same_name,
+        "hidden": upload.replace_same_name,
         "pipeline_version": PIPELINE_VERSION,
         "state": State.QUEUED.value,
         "stage": Stage.PARSE.value,
@@ -53,6 +54,8 @@ def waiting_state(stage: Stage) -> State:
 def restart(database: Database, session: Session, row: DocumentRow) -> None:
     """Let a document wait for its stage again, with all its attempts. The diagnosis stays."""
     row.state, row.waits_for = waiting_state(Stage(row.stage)).value, None
+    # While a replaced document is read anew, the store does not know everywhere that it is replaced.
+    row.hidden = row.hidden or row.superseded_by is not None
     row.attempts = row.deaths = row.done = row.total = 0
     row.finished_at, row.updated_at = None, database.now()
     outbox.put(database, session, row.id, Stage(row.stage), database.now())
@@ -74,20 +77,6 @@ def start_deleting(database: Database, session: Session, row: DocumentRow) -> No
     row.finished_at, row.updated_at = None, database.now()
     outbox.clear(session, row.id)
     outbox.put(database, session, row.id, Stage.DELETE, database.now())
-
-
-def retire_older(database: Database, session: Session, row: DocumentRow) -> None:
-    """Hide what an owner's document of the same name replaces, with all that was found inside."""
-    same = (DocumentRow.tenant, DocumentRow.user_id, DocumentRow.group_id, DocumentRow.session_id)
-    owner = (row.tenant, row.user_id, row.group_id, row.session_id)
-    older = select(DocumentRow).where(
-        DocumentRow.name == row.name, DocumentRow.id != row.id, DocumentRow.parent_id.is_(None),
-        DocumentRow.received_at <= row.received_at,
-        *(column.is_not_distinct_from(value) for column, value in zip(same, owner, strict=True)),
-    )  # fmt: skip
-    for one in session.scalars(older.order_by(DocumentRow.id).with_for_update()):
-        for gone in (one, *descendants(session, one)):
-            start_deleting(database, session, gone)
 
 
 def descendants(session: Session, row: DocumentRow) -> Sequence[DocumentRow]:

@@ -66,6 +66,8 @@ def document_record(row: DocumentRow, now: datetime, retry_at: datetime | None =
         received_at=row.received_at,
         updated_at=row.updated_at,
         finished_at=row.finished_at,
+        superseded_by=row.superseded_by,
+        superseded_at=row.superseded_at,
         pipeline_version=row.pipeline_version,
     )
 

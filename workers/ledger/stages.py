@@ -18,11 +18,12 @@ from workers.ledger import outbox
 from workers.ledger.database import Database
 from workers.ledger.insights import drop_unsupported
 from workers.ledger.leases import Leases, end, let_go
-from workers.ledger.lifecycle import restart, retire_older, waiting_state
+from workers.ledger.lifecycle import restart, waiting_state
 from workers.ledger.purges import mark_if_unused
 from workers.ledger.records import document_record, set_diagnosis
 from workers.ledger.stretches import note_indexed, note_parsed
 from workers.ledger.tables import DocumentRow
+from workers.ledger.versions import end_switch
 from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Kind, Lease, Stage, State
 
 
@@ -205,6 +206,8 @@ class Stages:
                 let_go(row)
                 row.stage, row.restore = Stage.PARSE.value, False
                 row.elements = row.episodes = row.facts = row.ungrounded = 0
+                row.superseded_by = row.superseded_at = None
+                row.hidden = row.replace_same_name
                 row.warnings = []
                 row.received_at = self._database.now()
                 set_diagnosis(row, None)
@@ -247,5 +250,4 @@ class Stages:
         end(row, State.READY, self._database.now())
         if row.kind == Kind.CONVERSATION:
             note_indexed(self._database, session, row)
-        if row.replace_same_name:
-            retire_older(self._database, session, row)
+        end_switch(self._database, session, row)

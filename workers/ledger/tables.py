@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Dialect, ForeignKey, Index, Integer, String, Text, TypeDecorator
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    TypeDecorator,
+    false,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import JSON
 
@@ -63,6 +74,9 @@ class DocumentRow(Base):
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     uploader: Mapped[dict[str, Any]]
     replace_same_name: Mapped[bool] = mapped_column(default=False)
+    superseded_by: Mapped[str | None] = mapped_column(String(36), index=True)
+    superseded_at: Mapped[datetime | None]
+    hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
     pipeline_version: Mapped[str] = mapped_column(String(32))
 
     state: Mapped[str] = mapped_column(String(16), index=True)
@@ -96,6 +110,7 @@ class DocumentRow(Base):
 
     __table_args__ = (
         Index("ix_documents_page", "tenant", "received_at", "id"),
+        Index("ix_documents_hidden", "tenant", "hidden"),
         Index("ix_documents_user", "tenant", "user_id", "received_at", "id"),
         Index("ix_documents_group", "tenant", "group_id", "received_at", "id"),
     )
