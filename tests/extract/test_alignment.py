@@ -40,6 +40,7 @@ def test_a_quote_is_found_in_spite_of_slips(quote: str, line: int, exact: bool) 
         "The board moved the launch of Atlas from June 30 to July 15, 2026.",  # another day
         "The committee postponed the start of Hermes until the autumn of 2027.",
         "Maria owns nothing",
+        "The board moved the launch of Atlas. " * 2000,
     ],
 )
 def test_what_the_source_does_not_say_is_not_found(quote: str) -> None:
