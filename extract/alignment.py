@@ -24,7 +24,7 @@ _MIN_TOKENS = 5
 _MIN_SHARE = 0.85
 # A quote that is this much longer than the source, spelled out or with blanks, is not in it.
 _LONGER = 1.5
-_AROUND = re.compile(r"^(?:[-•*>]\s+|[\"“'‘])+|[\"”'’]+$")
+_AROUND = re.compile(r"^(?:[-•*>]\s+|\[[^\[\]]{1,60}\]\s+|[\"“'‘])+|[\"”'’]+$")
 _ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…+|\[\.\.\.\])\s*")
 
 

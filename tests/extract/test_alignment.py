@@ -19,6 +19,7 @@ SOURCE = prose(
         ("moved  the launch\nof Atlas", 1, True),
         ("“moved the launch of Atlas”", 1, True),
         ("- Maria Lopez owns the migration", 2, True),
+        ("[speaker notes] Maria Lopez owns the migration", 2, True),
         ("the board has moved the launch of Atlas from June 30 to July 14", 1, False),
         ("Maria Lopez owns the migration … it is due on Friday", 2, False),
         ("Yes", 3, True),

@@ -88,8 +88,21 @@ def test_an_answer_becomes_an_episode_and_facts(tmp_path: Path) -> None:
 
 
 def test_blank_and_repeated_facts_are_dropped_without_another_question(tmp_path: Path) -> None:
-    chat = Scripted(said(OWNER, {"text": " ", "quote": ""}, {**OWNER, "text": OWNER["text"].upper()}))
+    chat = Scripted(
+        said(
+            OWNER,
+            {"text": " ", "quote": ""},
+            {"text": "Yes", "quote": "x"},
+            {**OWNER, "text": OWNER["text"].upper()},
+        )
+    )
     assert len(extract(chat, tmp_path).facts) == 1
+    assert len(chat.asked) == 1
+
+
+def test_a_fact_without_a_quote_does_not_spoil_the_others(tmp_path: Path) -> None:
+    chat = Scripted(said(OWNER, LAUNCH, {"text": "The board met in a hurry."}))
+    assert [fact.grounded for fact in extract(chat, tmp_path).facts] == [True, True, False]
     assert len(chat.asked) == 1
 
 
