@@ -18,8 +18,9 @@ from typing import NamedTuple
 from ingest.charset_letters import EAST_ASIAN, LATIN, SCRIPTS
 
 # Characters beyond ASCII that are judged: of every candidate, and of those still in question after that.
-_FIRST_LOOK, _SECOND_LOOK = 300, 4_000
+_FIRST_LOOK, _SECOND_LOOK = 300, 3_000
 _STILL_IN_QUESTION = 0.4
+_NONSENSE = -0.5
 # Judgements one file may cost, about a second. A hostile mail has ten thousand parts in no language at all.
 _JUDGEMENTS_PER_FILE = 4_000_000
 _RUN = re.compile(r"(?s)[^\s\x00-\x7f]?[a-zA-Z]?[^\x00-\x7f]+[a-zA-Z]?")
@@ -72,8 +73,11 @@ def guess_charset(data: bytes) -> Guess:
         return Guess(_EFFORT.last, 0.0)
     candidates = dict(_decodings(data))
     scores = {name: naturalness(runs, name, _FIRST_LOOK) for name, runs in candidates.items()}
-    least = max(scores.values(), default=0.0) - _STILL_IN_QUESTION
+    likely = max(scores, key=lambda name: scores[name], default="windows-1252")
     best = Guess("windows-1252", -2.0)
+    if scores.get(likely, -2.0) < _NONSENSE:
+        return best  # no text in any language
+    least = scores[likely] - _STILL_IN_QUESTION
     for encoding, runs in candidates.items():
         if scores[encoding] >= least:
             score = naturalness(runs, encoding, _SECOND_LOOK)

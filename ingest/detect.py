@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ingest.delimited import looks_delimited
+from ingest.encoding import is_noise
 from ingest.errors import CorruptFile, TypeMismatch, UnsupportedFile
 from ingest.formats import (
     CSV,
@@ -93,7 +94,7 @@ def _type_of_content(
         return kind
     words = foreign_type(head)
     text = None if words else text_head(samples)
-    if text is not None:
+    if text is not None and not (row is None and is_noise(head)):
         return _type_of_text(text, name, row)
     if is_mail(head.decode("latin-1")):
         return EML  # with a binary attachment

@@ -32,6 +32,7 @@ from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
 from workers.reflecting import reflect
+from workers.row_bound import RowBound
 from workers.services import Services
 from workers.versions import take_place
 from workers.viewing import SEEN, answers_seen, describe_views, limits_for
@@ -109,7 +110,8 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
     fingerprint = f"{services.extractor.fingerprint}/{PIPELINE_VERSION}"
     extractor = keeping(services.extractor, fingerprint, lease.document, folder)
     with Journal(folder, fingerprint, lease.token) as journal:
-        segments = services.split(document, _elements(folder))
+        bound = RowBound(services.settings.index.rows_per_table)
+        segments = bound.within(services.split(document, _elements(folder)))
         extracted = extract_segments(extractor, document, segments, journal, watch)
         if not len(journal):
             nothing = ExtractError("The document holds nothing to remember.")
@@ -122,7 +124,8 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
             facts=journal.facts,
             ungrounded=journal.ungrounded,
         )
-        warnings = merge_warnings(lease.document.warnings, warnings_of(extracted, journal))
+        new = [*warnings_of(extracted, journal), *bound.warnings()]
+        warnings = merge_warnings(lease.document.warnings, new)
     services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
     forget_unused(extractor, AnswerCache(services.settings.answers))

@@ -8,9 +8,10 @@ reading is OCR and nothing else; OCR is off for all.
 
 A system is one process that has read a file of each format before (warm). Told are processor seconds of that
 process and what it started, the least of the rounds, from the path to the whole text, files inside included
-where the system reads them. The order of the systems changes from file to file, so that they share whatever
-else the machine does. Recall is the corpus's own: ``check.py``. Last comes what confinement costs Strata: the
-same files through ``parse_file`` (a child process each), in seconds of waiting beside those in one process.
+where the system reads them; a file it does not end with counts until it is stopped, after 120 s. The order of
+the systems changes from file to file, so that they share whatever else the machine does. Recall is told by
+the corpus's own ``check.py``. Last comes what confinement costs Strata: the same files through ``parse_file``
+(a child process each), in seconds of waiting beside those in one process.
 """
 
 from __future__ import annotations
@@ -57,8 +58,10 @@ class System:
     def read(self, path: Path) -> Reading:
         if self._process is None or self._process.poll() is not None:
             self._start()
+        started = time.monotonic()
         found = self._ask(path)
-        return Reading(**found) if found else Reading(FILE_S, FILE_S, None, "timeout or crash")
+        lost = time.monotonic() - started
+        return Reading(**found) if found else Reading(lost, lost, None, "no end in time, or a crash")
 
     def close(self) -> None:
         if self._process is not None:
@@ -207,6 +210,10 @@ def print_table(
             recall = f"{100 * (wanted - missed) / wanted:.1f} %" if wanted else "-"
             cells.append(f"{used:.2f} | {recall}" + (f" ({failed} unread)" if failed else ""))
         print(f"| {kind} | {len(group)} | " + " | ".join(cells) + " |")
+    for name in names:
+        lost = [e["file"] for e in entries if found[name][e["file"]].error.startswith("no end")]
+        if lost:
+            print(f"\n{name} came to no end with {', '.join(lost)}.")
     if "unstructured" in found and "strata" in found:
         both = [e["file"] for e in entries if found["unstructured"][e["file"]].text is not None]
         ours, theirs = (sum(found[name][file].used for file in both) for name in ("strata", "unstructured"))
