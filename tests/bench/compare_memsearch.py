@@ -27,7 +27,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from api.evaluation.configurations import DEFAULT, chosen
+from api.evaluation.configurations import DEFAULT, Means, chosen
 from api.evaluation.course import Course, narrowed, sampled
 from api.evaluation.ground import ground
 from api.evaluation.place import on_ground
@@ -267,6 +267,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--env", type=Path, required=True, help="where memsearch's environment is made")
     parser.add_argument("--workdir", type=Path, help="keep Strata's memory and all vectors here")
+    parser.add_argument("--reuse", action="store_true", help="use what stands in the workdir as it is")
     parser.add_argument("--sets", default="", help="only these, divided by commas")
     parser.add_argument("--limit", type=int, help="so many questions per set, spread evenly")
     parser.add_argument("--talks", type=int, help="so many talks per set, spread evenly")
@@ -277,13 +278,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="strata-") as temporary:
         workdir = (options.workdir or Path(temporary)).absolute()
         course = Course(
-            tuple(chosen([DEFAULT], remote=False)),
+            tuple(chosen([DEFAULT], Means())),
             (5, 10),
             options.limit,
             options.talks,
             0,
             workdir,
-            reuse=False,
+            reuse=options.reuse,
         )
         for the_set in find_sets(options.folders, [one for one in options.sets.split(",") if one]):
             for line in lines_of(the_set.name, compare(the_set, course, python)):

@@ -7,8 +7,8 @@ from alembic import op
 
 from workers.ledger.tables import UtcTime
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 
 
 def upgrade() -> None:
