@@ -136,6 +136,20 @@ def test_where_nothing_rests_on_the_source_model_free_facts_stand_beside(tmp_pat
     assert [fact.grounded for fact in bare.facts] == [False]
 
 
+def test_what_the_model_passes_over_can_be_filled_in(tmp_path: Path) -> None:
+    (segment,) = split_segments(document(), NOTES)
+    chat = Scripted(said(OWNER))
+    questioner = Questioner(chat, AnswerCache(tmp_path), 1000)
+    filling = LlmExtractor(chat, questioner, gaps=ExtractiveExtractor())
+    made = filling.extract(document(), segment)
+    assert [(fact.origin, fact.quote) for fact in made.facts] == [
+        (Origin.LLM, NOTES[1].text), (Origin.EXTRACTIVE, NOTES[0].text), (Origin.EXTRACTIVE, NOTES[2].text),
+    ]  # fmt: skip
+    assert [fact.position for fact in made.facts] == [0, 1, 2]
+    assert made.replaced == ""
+    assert filling.fingerprint != LlmExtractor(chat, questioner).fingerprint
+
+
 def test_an_empty_list_of_facts_is_asked_about_once(tmp_path: Path) -> None:
     chat = Scripted(said(), said(OWNER))
     assert len(extract(chat, tmp_path).facts) == 1
