@@ -15,11 +15,11 @@ from api.schemas.documents import AcceptedDocument
 from ingest.errors import CorruptFile, EmptyFile, FileTooLarge, StrataError
 from ingest.limits import ParseLimits
 from ingest.model import Owner
+from ingest.names import is_litter, safe_name
 from workers.errors import BlobLeaving
 from workers.model import Accepted, ErrorRecord, Upload
 from workers.services import Services
 
-_MAX_NAME = 1024
 _STORE_TRIES = 5
 
 
@@ -40,13 +40,7 @@ class Intake(NamedTuple):
     batch_id: str
     metadata: dict[str, JsonValue]
     max_bytes: int
-
-
-def safe_name(name: str | None) -> str:
-    """Return a file name fit to be shown: printable, without empty or dotted parts, of bounded length."""
-    text = "".join(char for char in (name or "") if char.isprintable()).replace("\\", "/")
-    parts = [part.strip() for part in text.split("/") if part.strip() not in ("", ".", "..")]
-    return "/".join(parts)[-_MAX_NAME:] or "unnamed"
+    replace: bool = False
 
 
 def incoming(files: list[FileStorage], limits: ParseLimits) -> Iterator[Incoming]:
@@ -85,7 +79,7 @@ def _members(name: str, stream: IO[bytes], limits: ParseLimits) -> Iterator[Inco
 
 def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[Incoming]:
     name = safe_name(entry.filename)
-    if name.startswith("__MACOSX/") or name.rsplit("/", 1)[-1].startswith("."):
+    if is_litter(name):
         return
     try:
         with archive.open(entry) as stream:
@@ -105,6 +99,7 @@ def _store(intake: Intake, one: Incoming) -> Accepted:
         upload = Upload(
             owner=intake.owner, name=one.name, media_type=one.media_type, sha256=blob.sha256,
             size_bytes=blob.size_bytes, metadata=intake.metadata, stored_at=stored_at,
+            replace_same_name=intake.replace,
         )  # fmt: skip
         try:
             return intake.services.ledger.documents.accept(upload, batch_id=intake.batch_id)

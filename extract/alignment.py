@@ -59,12 +59,23 @@ class Aligner:
         """Return where a quote stands, or None when the source does not hold it.
 
         Of a quote with gaps ("We move … June 14") the longest piece counts. A quote without a word that
-        means something, like "and the", stands everywhere and proves nothing.
+        means something, like "and the", stands everywhere and proves nothing, and so does a speaker's name.
         """
+        if quote.strip().casefold() in self._speakers:
+            return None
         if not telling_words(quote) and not any(map(str.isdigit, quote)) and not self._is_whole(quote):
             return None
         bare = self._bare(quote)
         return self._exact(quote) or self._exact(bare) or self._longest_piece(bare) or self._aligned(bare)
+
+    def ground(self, quote: str, statement: str) -> Grounded | None:
+        """Return where a statement stands: its quote, or else its own words.
+
+        Small models copy the source into the statement and give a name for a quote. A statement in the
+        source's words needs no other proof, and tells its place better than a word that stands anywhere.
+        """
+        own = self.find(statement) if len(_tokens(quote)) < _MIN_TOKENS else None
+        return own or self.find(quote) or self.find(statement)
 
     def _bare(self, quote: str) -> str:
         """Return a quote without what is put around words to show them: a speaker, a list mark, quotes."""

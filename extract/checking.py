@@ -58,7 +58,7 @@ def judge(scene: Scene, elements: Sequence[Element], text: str) -> Verdict:
     if not _in_language(scene, answer):
         return Verdict(None, f"It must be written in {language_name(scene.language)}.")
     aligner = Aligner(elements)
-    invented = [fact.quote for fact in answer.facts if aligner.find(fact.quote) is None]
+    invented = [fact.quote for fact in answer.facts if aligner.ground(fact.quote, fact.text) is None]
     grounded = len(answer.facts) - len(invented)
     if len(invented) > _MOST_INVENTED * len(answer.facts):
         shown = "; ".join(f'"{quote[:80]}"' for quote in invented[:_SHOWN])

@@ -67,10 +67,15 @@ def _is_blank(value: Any) -> bool:  # noqa: ANN401  whatever the model said
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-@lru_cache(maxsize=1)
 def answer_schema() -> Mapping[str, Any]:
-    """Return the JSON schema of an answer, without references and with every field required."""
-    schema = SaidEpisode.model_json_schema()
+    """Return the JSON schema of an answer about an episode."""
+    return closed_schema(SaidEpisode)
+
+
+@lru_cache(maxsize=16)
+def closed_schema(form: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the JSON schema of a form, without references and with every field required."""
+    schema = form.model_json_schema()
     closed: Mapping[str, Any] = _closed(schema, schema.get("$defs", {}))
     return closed
 

@@ -30,7 +30,7 @@ def facts_of(
 ) -> tuple[AtomicFact, ...]:
     """Return the facts of an answer in order, empty and repeated ones dropped."""
     return tuple(
-        _fact(scene, episode, position, one, aligner.find(one.quote))
+        _fact(scene, episode, position, one, aligner.ground(one.quote, one.text))
         for position, one in enumerate(_distinct(scene, said))
     )
 

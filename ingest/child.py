@@ -103,6 +103,7 @@ def _settle(job: Job, parent: int) -> None:
         os.dup2(handle, stream)
         os.close(handle)
     faulthandler.enable(file=2)
+    sys.dont_write_bytecode = True  # it may not write there
     tempfile.tempdir = str(work)
     for name in ("TMPDIR", "HOME"):
         os.putenv(name, str(work))  # for helpers such as LibreOffice

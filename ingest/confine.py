@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +64,7 @@ def leave_network() -> bool:
     Returns:
         Whether the kernel allowed it. Where it does not, Landlock and the audit hook remain.
     """
+    socket.has_ipv6 = False  # or urllib3, which comes with the OCR library, opens a socket to find out
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "unshare"):
         return False

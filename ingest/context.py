@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from ingest.anchors import Anchor
 from ingest.errors import FileTooLarge
 from ingest.limits import ParseLimits
-from ingest.model import Cell, ChildFile, DocumentMeta, ElementKind, ParseWarning
+from ingest.model import Cell, ChildFile, DocumentMeta, ElementKind, ParseWarning, View
 
 
 class Piece(NamedTuple):
@@ -41,6 +41,7 @@ class ParseContext:
         media_type: what detection found.
         limits: bounds the parser must respect.
         child_dir: folder for attachments; made by the caller.
+        view_dir: folder for pictures somebody else may look at; made by the caller, None where nobody does.
     """
 
     path: Path
@@ -51,6 +52,8 @@ class ParseContext:
     metadata: DocumentMeta = field(default_factory=DocumentMeta)
     warnings: list[ParseWarning] = field(default_factory=list)
     children: list[ChildFile] = field(default_factory=list)
+    view_dir: Path | None = None
+    views: list[View] = field(default_factory=list)
 
     def describe(self, **fields: Any) -> None:  # noqa: ANN401  the fields of DocumentMeta
         """Merge what the source says of itself; ``extra`` is merged key by key. None values are skipped."""
@@ -63,6 +66,19 @@ class ParseContext:
     def warn(self, code: str, detail: str) -> None:
         """Tell the user something about a file that was read all the same."""
         self.warnings.append(ParseWarning(code=code, detail=detail))
+
+    def show(self, page: int, save: Callable[[Path], None]) -> None:
+        """Keep a picture without usable text for a vision model, as long as there is room for one more.
+
+        Args:
+            page: 1-based page or frame.
+            save: writes a JPEG of bounded size.
+        """
+        if self.view_dir is None or len(self.views) >= self.limits.max_views:
+            return
+        stored_as = f"{len(self.views):05d}.jpg"
+        save(self.view_dir / stored_as)
+        self.views.append(View(page=page, stored_as=stored_as))
 
     def attach(self, name: str, media_type: str, data: bytes, part: str) -> None:
         """Hand over a file found inside this one.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ingest.delimited import looks_delimited
+from ingest.encoding import is_noise
 from ingest.errors import CorruptFile, TypeMismatch, UnsupportedFile
 from ingest.formats import (
     CSV,
@@ -27,6 +28,7 @@ from ingest.formats import (
     XLS,
     XLSM,
     XLSX,
+    ZIP,
     Format,
     by_name,
     extension_of,
@@ -34,7 +36,7 @@ from ingest.formats import (
 from ingest.limits import ParseLimits
 from ingest.model import ParseWarning
 from ingest.packages import type_of_ole, type_of_zip
-from ingest.signatures import OLE, ZIP, TextHead, binary_type, foreign_type, is_mail, text_head, text_type
+from ingest.signatures import OLE, TextHead, binary_type, foreign_type, is_mail, text_head, text_type
 
 _SAMPLE_BYTES = 2**16
 _SAME = ({DOCX, DOCM}, {XLSX, XLSM}, {PPTX, PPTM}, {HTML, XHTML})
@@ -85,20 +87,27 @@ def _type_of_content(
     head = samples[0]
     kind = binary_type(head)
     if kind == ZIP:
-        kind = type_of_zip(path, limits) or _refuse("an archive without a document inside", name, row)
+        kind = type_of_zip(path, limits) or _type_of_archive(name, row)
     elif kind == OLE:
         kind = type_of_ole(path) or _refuse("an Office container without a document inside", name, row)
     if kind:
         return kind
     words = foreign_type(head)
     text = None if words else text_head(samples)
-    if text is not None:
+    if text is not None and not (row is None and is_noise(head)):
         return _type_of_text(text, name, row)
     if is_mail(head.decode("latin-1")):
         return EML  # with a binary attachment
     if row is not None and row.media_type in (PDF, "image/bmp") and not words:
         return row.media_type  # their readers find a beginning that was pushed back or damaged
     return _refuse(words or "binary data of an unknown kind", name, row, known=bool(words))
+
+
+def _type_of_archive(name: str, row: Format | None) -> str:
+    """Take an archive that is no document for one of files, unless its name promises something else."""
+    if extension_of(name) in ("", "zip"):
+        return ZIP
+    return _refuse("an archive without a document inside", name, row)
 
 
 def _refuse(words: str, name: str, row: Format | None, *, known: bool = True) -> str:

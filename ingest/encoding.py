@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import TextIO
 
+from ingest.charset_letters import EAST_ASIAN
 from ingest.charsets import codec_of, guess_charset
 
 _BOMS = (
@@ -35,6 +36,7 @@ _SUPERSETS = {
     "x-mac-cyrillic": "mac-cyrillic", "utf8": "utf-8", "unicode-1-1-utf-8": "utf-8",
 }  # fmt: skip
 
+_NOISE_SHARE, _NOISE_SCORE = 0.3, 0.6
 _WHOLE_BYTES = 8 * 2**20
 _WINDOW_BYTES = 512 * 2**10
 _LOST = re.compile("[\ufffd]")
@@ -105,6 +107,16 @@ def find_file_encoding(path: Path) -> str:
 def wide_encoding(data: bytes) -> str | None:
     """Return the encoding a mark or the zero bytes of UTF-16 and UTF-32 tell, None without either."""
     return _by_mark(data) or _by_zeros(data[: len(data) // 4 * 4])
+
+
+def is_noise(sample: bytes) -> bool:
+    """Tell bytes that decode only as letters in no order of any language: sound, samples of a sensor."""
+    beyond = sum(sample.count(code) for code in range(0x80, 0x100))
+    if beyond < _NOISE_SHARE * len(sample) or wide_encoding(sample) or _is_utf8(sample):
+        return False
+    guess = guess_charset(sample)
+    # Encodings of several bytes refuse noise by themselves.
+    return guess.encoding not in EAST_ASIAN and guess.score < _NOISE_SCORE
 
 
 def errors_of(encoding: str) -> str:

@@ -56,6 +56,7 @@ MSG = "application/vnd.ms-outlook"
 RST = "text/x-rst"
 ORG = "text/org"
 XML = "application/xml"
+ZIP = "application/zip"
 
 FORMATS: tuple[Format, ...] = (
     Format(PDF, ("pdf",), "pdf:parse"),
@@ -89,6 +90,7 @@ FORMATS: tuple[Format, ...] = (
     Format(RST, ("rst", "rest"), "restructured:parse", is_text=True),
     Format(ORG, ("org",), "org:parse", is_text=True),
     Format(XML, ("xml",), "general:parse", is_text=True),
+    Format(ZIP, ("zip",), "archive:parse"),
 )
 
 _BY_MEDIA_TYPE = {row.media_type: row for row in FORMATS}

@@ -55,6 +55,12 @@ def message_key(conversation: str, message_id: str) -> str:
     return _stable("message", conversation, message_id)
 
 
+def insight_id(owner: Owner, kind: str, subject: str, words: str) -> str:
+    """Return the id of something learnt about a subject: the same for the same words, whoever says them."""
+    told = " ".join(words.casefold().split())
+    return _stable("insight", owner.tenant, owner.user_id, owner.group_id, kind, subject.casefold(), told)
+
+
 def episode_id(document: str, position: int) -> str:
     """Return the id of the episode at a 0-based position of a document."""
     return _stable("episode", document, position)

@@ -139,6 +139,13 @@ class ChildFile(Frozen):
     size_bytes: int = Field(ge=0)
 
 
+class View(Frozen):
+    """A page or picture that shows more than was read in it; ``stored_as`` names it in the parse folder."""
+
+    page: int = Field(ge=1)
+    stored_as: str
+
+
 class Document(Frozen):
     """A file that has been read. Its elements lie beside it."""
 

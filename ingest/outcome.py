@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from ingest.anchors import Frozen
-from ingest.model import ChildFile, DocumentMeta, ParseWarning
+from ingest.model import ChildFile, DocumentMeta, ParseWarning, View
 
 
 class ParseOutcome(Frozen):
@@ -17,6 +17,7 @@ class ParseOutcome(Frozen):
         element_count: how many elements were written.
         children: files found inside, stored in ``children/`` in the output folder.
         warnings: what the reader should know although the file was read.
+        views: pictures without usable text, stored in ``views/`` in the output folder.
     """
 
     media_type: str
@@ -24,3 +25,4 @@ class ParseOutcome(Frozen):
     element_count: int = Field(default=0, ge=0)
     children: tuple[ChildFile, ...] = ()
     warnings: tuple[ParseWarning, ...] = ()
+    views: tuple[View, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingest.artifacts import write_jsonl
+from ingest.charsets import begin_file
 from ingest.context import ParseContext, Piece
 from ingest.cutting import in_parts
 from ingest.detect import Detected
@@ -17,6 +18,7 @@ from ingest.outcome import ParseOutcome
 
 ELEMENTS = "elements.jsonl"
 CHILDREN = "children"
+VIEWS = "views"
 ELEMENT_CHARS = 8_000
 
 
@@ -67,14 +69,18 @@ def read_as(found: Detected, path: Path, name: str, limits: ParseLimits, out_dir
     """Read a file as the type it was found to be and write its elements and children below ``out_dir``.
 
     Raises:
-        NoTextFound: it was read and holds neither text nor files.
+        NoTextFound: it was read and holds neither text nor files nor anything to be looked at.
         IngestError: whatever the parser of its type raises.
     """
     child_dir = out_dir / CHILDREN
     child_dir.mkdir(parents=True, exist_ok=True)
+    begin_file()
     context = ParseContext(path, name, found.media_type, limits, child_dir, warnings=list(found.warnings))
+    if limits.max_views:
+        context.view_dir = out_dir / VIEWS
+        context.view_dir.mkdir(exist_ok=True)
     count = write_jsonl(out_dir / ELEMENTS, parse_in_process(context))
-    if not count and not context.children:
+    if not count and not context.children and not context.views:
         (out_dir / ELEMENTS).unlink()
         raise NoTextFound
     return ParseOutcome(
@@ -83,4 +89,5 @@ def read_as(found: Detected, path: Path, name: str, limits: ParseLimits, out_dir
         element_count=count,
         children=tuple(context.children),
         warnings=tuple(context.warnings),
+        views=tuple(context.views),
     )

@@ -6,9 +6,8 @@ import re
 from typing import NamedTuple
 
 from ingest.encoding import wide_encoding
-from ingest.formats import DOC, EML, HTML, PDF, RTF, SVG, VTT, XHTML, XLS
+from ingest.formats import DOC, EML, HTML, PDF, RTF, SVG, VTT, XHTML, XLS, ZIP
 
-ZIP = "application/zip"
 OLE = "application/x-ole-storage"
 
 _MAGIC = (

@@ -3,13 +3,17 @@
 StrataError
 ├── TransientError
 │   ├── StoreUnavailable        store_unavailable
-│   └── EmbedderUnavailable     embedder_unavailable
+│   ├── EmbedderUnavailable     embedder_unavailable
+│   └── RerankerUnavailable     reranker_unavailable
 │       └── EmbedderQuota       embedder_quota           the account is used up
 └── RetrievalError
     ├── InvalidQuery            invalid_query
     ├── StoreRefused            store_refused
     ├── EmbedderRefused         embedder_refused
     ├── EmbedderMissing         embedder_missing
+    ├── RerankerRefused         reranker_refused
+    ├── RerankerMissing         reranker_missing
+    ├── JudgeFailed             judge_failed
     ├── WeightsDamaged          weights_damaged
     ├── FitImpossible           fit_impossible
     └── FingerprintMismatch     fingerprint_mismatch
@@ -37,6 +41,12 @@ class EmbedderQuota(EmbedderUnavailable):
 
     code = "embedder_quota"
     advice = "Top up the account or raise its limit; what waits goes on by itself."
+
+
+class RerankerUnavailable(TransientError):
+    """What scores results once more does not answer."""
+
+    code = "reranker_unavailable"
 
 
 class RetrievalError(StrataError):
@@ -92,3 +102,24 @@ class EmbedderMissing(RetrievalError):
 
     code = "embedder_missing"
     advice = "Install it with: pip install 'strata-memory[fastembed]'; or choose another EMBEDDER."
+
+
+class RerankerRefused(RetrievalError):
+    """The reranker refused the request or gave an answer that cannot be used."""
+
+    code = "reranker_refused"
+    advice = "Check RERANK_URL, RERANK_MODEL and RERANK_API_KEY against the service's documentation."
+
+
+class RerankerMissing(RetrievalError):
+    """The chosen reranker is not installed."""
+
+    code = "reranker_missing"
+    advice = "Install it with: pip install 'strata-memory[fastembed]'; or choose another RERANK_BY."
+
+
+class JudgeFailed(RetrievalError):
+    """Whoever says what to ask next gave no verdict that can be used."""
+
+    code = "judge_failed"
+    advice = "Check LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, or set AGENTIC_JUDGE=text."

@@ -82,7 +82,7 @@ def _leading(lanes: Sequence[Sequence[Scored]], knobs: MragKnobs) -> dict[str, S
         votes.update({hit.id: 1 / (knobs.rrf_k + at) for at, hit in enumerate(lane, 1)})
     hits = {hit.id: hit for lane in lanes for hit in lane}
     order = sorted(votes, key=lambda id_: (-votes[id_], id_))
-    return {id_: hits[id_] for id_ in order[: knobs.fact_depth]}
+    return {id_: hits[id_] for id_ in order[: 3 * knobs.fact_depth // 2]}
 
 
 def _parents(seen: Mapping[str, Scored]) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def _facts(
     """
     if not (ids or parents):
         return [[], [], [], []], []
-    limit, depth = knobs.fact_depth + knobs.fresh_depth, knobs.fresh_depth
+    limit, depth = 2 * knobs.fact_depth + knobs.fresh_depth, knobs.fresh_depth
     every = [*_both(probe, limit, Carry.NOTHING), *_both(probe, limit, Carry.NOTHING, context=True)]
     around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
     fresh = [*_both(probe, depth, Carry.BOTH), around]

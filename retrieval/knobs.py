@@ -48,7 +48,7 @@ class MragKnobs(Frozen):
     batch: int = Field(default=8, ge=1, le=100)
     expand: int = Field(default=24, ge=1, le=1000)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
-    fresh_depth: int = Field(default=60, ge=1, le=1000)
+    fresh_depth: int = Field(default=100, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
     relevant_from: float = Field(default=0.1, ge=0, le=1)
 
@@ -58,6 +58,8 @@ class IndexKnobs(Frozen):
 
     Attributes:
         batch: texts embedded at a time; written are whole episodes with their facts.
+        rows_per_table: rows of one table that become facts; the rows after them stay readable in the content
+            of the document, and a warning says so. A row takes the store about 10 kB of memory.
         dense_rows_per_table: rows of one table that get a dense vector; the rows after them are found by
             their words only. Encoding is the slow step (2,000 rows take a core about 25 s), and rows differ
             by words and numbers, not by sense.
@@ -65,6 +67,7 @@ class IndexKnobs(Frozen):
     """
 
     batch: int = Field(default=64, ge=1, le=1024)
+    rows_per_table: int = Field(default=250_000, ge=1)
     dense_rows_per_table: int = Field(default=2000, ge=0)
     ungrounded: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from extract.model import AtomicFact, Episode, TimeSpan
 from ingest.anchors import Frozen
@@ -94,7 +94,19 @@ class IndexedFact(Frozen):
 
 
 class HitTrace(Frozen):
-    """Why a hit stands where it stands. Ranks count from 1; None where a lane did not return the item."""
+    """Why a hit stands where it stands. Ranks count from 1; None where a lane did not return the item.
+
+    Attributes:
+        dense_rank, sparse_rank: place in the lane by vector and in the one by words.
+        cosine, bm25: what those lanes are sorted by.
+        fused_score: what the search scored it before any rerank, 0 to 1.
+        episode_score, fact_score: what it was mixed from; an episode has no fact score.
+        replaced_parent: the episode whose place a fact took.
+        rerank_score: what the reranker scored it, 0 to 1; None where it was not asked.
+        rerank_change: places gained by reranking; negative when lost.
+        round: the search of ``agentic`` that found it, from 1.
+        question: what that search asked.
+    """
 
     dense_rank: int | None = None
     sparse_rank: int | None = None
@@ -104,7 +116,75 @@ class HitTrace(Frozen):
     episode_score: float | None = None
     fact_score: float | None = None
     replaced_parent: str | None = None
+    rerank_score: float | None = None
     rerank_change: int | None = None
+    round: int | None = None
+    question: str | None = None
+
+
+class LaneCount(Frozen):
+    """What one ranked list of the store brought.
+
+    Attributes:
+        trip: the round trip it came with, from 1.
+        collection: "episodes" or "facts".
+        signal: "dense", "sparse", "context_dense" or "context_sparse".
+        narrowed: it was asked about known candidates only.
+        hits: how many it returned.
+    """
+
+    trip: int
+    collection: str
+    signal: str
+    narrowed: bool
+    hits: int
+
+
+class RoundTrace(Frozen):
+    """One round of ``agentic``.
+
+    Attributes:
+        questions: what was asked.
+        judge: who wrote them: "caller", "text" or the model's name.
+        found: results that no earlier round had.
+        tokens: the language model's, for this round's questions.
+    """
+
+    questions: tuple[str, ...]
+    judge: str
+    found: int
+    tokens: int = 0
+
+
+class SearchTrace(Frozen):
+    """How a search went; times in milliseconds.
+
+    Attributes:
+        embed_ms, store_ms, rerank_ms, judge_ms, own_ms: where the time went; ``own_ms`` is the rest.
+        round_trips: requests to the store.
+        lanes: what each ranked list brought.
+        candidate_episodes, candidate_facts: how many were ranked, over all passes.
+        rounds, expanded, converged: of the mRAG loop, in the first pass.
+        reranker: model that scored the results once more.
+        agentic: the rounds of ``agentic``.
+        stopped: why ``agentic`` asked no further.
+    """
+
+    embed_ms: float = 0.0
+    store_ms: float = 0.0
+    rerank_ms: float = 0.0
+    judge_ms: float = 0.0
+    own_ms: float = 0.0
+    round_trips: int = 0
+    lanes: tuple[LaneCount, ...] = ()
+    candidate_episodes: int = 0
+    candidate_facts: int = 0
+    rounds: int = 0
+    expanded: int = 0
+    converged: bool = False
+    reranker: str | None = None
+    agentic: tuple[RoundTrace, ...] = ()
+    stopped: str | None = None
 
 
 class FactHit(Frozen):
@@ -140,19 +220,16 @@ class SearchAnswer(Frozen):
     """What a search found, best first in each list.
 
     ``episodes`` holds the episodes still in the answer; ``facts`` the facts that replaced their parents.
-    ``trace`` is filled when asked for: timings in milliseconds, counts, rounds.
+    ``trace`` is filled when asked for.
     ``relevant`` is False when even the best hit scores too low to be about the question; None when scores
     only put hits in order and cannot tell.
     """
 
     episodes: tuple[EpisodeHit, ...] = ()
     facts: tuple[FactHit, ...] = ()
-    profiles: tuple[dict[str, JsonValue], ...] = ()
-    agent_cases: tuple[dict[str, JsonValue], ...] = ()
-    agent_skills: tuple[dict[str, JsonValue], ...] = ()
     degraded: tuple[Degraded, ...] = ()
     relevant: bool | None = None
-    trace: dict[str, JsonValue] | None = None
+    trace: SearchTrace | None = None
 
     @property
     def top_score(self) -> float:

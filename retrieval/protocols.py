@@ -50,6 +50,22 @@ class Embedder(Protocol):
         """
 
 
+class Reranker(Protocol):
+    """Scores texts once more, reading each together with the question."""
+
+    @property
+    def name(self) -> str:
+        """The model, as it stands in traces."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return how well each text answers, the higher the better: chances from 0 to 1, or logits.
+
+        Raises:
+            RerankerUnavailable: no answer, or not in time.
+            RerankerRefused: the request is refused, or the answer cannot be used.
+        """
+
+
 class Collection(StrEnum):
     """The two layers."""
 
@@ -198,6 +214,9 @@ class VectorStore(Protocol):
 
     def supersede(self, tenant: str, document_id: str, successor: str, at: datetime) -> None:
         """Let a document's items hold until a moment only; ``successor`` is the id of their replacement."""
+
+    def hold_from(self, tenant: str, document_id: str, at: datetime) -> None:
+        """Let a document's items hold from a moment on only: before it, another stood in their place."""
 
     def delete_document(self, tenant: str, document_id: str) -> int:
         """Remove a document's episodes and facts; return how many points that were."""

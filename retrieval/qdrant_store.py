@@ -221,11 +221,16 @@ class QdrantStore:
         They stay, and answer questions about the time before.
         """
         marks = {"superseded_by": successor, "valid_to": instant(at)}
+        self._mark(bound_filter(tenant, AsOf(), document_id=document_id), marks)
+
+    def hold_from(self, tenant: str, document_id: str, at: datetime) -> None:
+        """Let a document's episodes and facts hold from a moment on only."""
+        self._mark(bound_filter(tenant, document_id=document_id), {"valid_from": instant(at)})
+
+    def _mark(self, which: models.Filter, marks: dict[str, str | None]) -> None:
         for name in self._names.values():
             with store_errors():
-                self._client.set_payload(
-                    name, marks, points=bound_filter(tenant, AsOf(), document_id=document_id), wait=True
-                )
+                self._client.set_payload(name, marks, points=which, wait=True)
 
     def _delete(self, collection: Collection, which: models.Filter) -> None:
         with store_errors():

@@ -2,61 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from time import perf_counter
+from typing import NamedTuple
 
-import numpy as np
-from pydantic import JsonValue
-
-from retrieval import mrag
+from ingest.errors import TransientError
+from retrieval.answering import Items, compose
 from retrieval.asked import Asked, ask
-from retrieval.errors import EmbedderUnavailable
-from retrieval.hybrid import Candidates, Probe, gather
+from retrieval.errors import EmbedderRefused
+from retrieval.hybrid import Probe
 from retrieval.knobs import MragKnobs
 from retrieval.model import (
     Degraded,
     EpisodeHit,
-    FactHit,
     HitTrace,
     Include,
     IndexedEpisode,
-    IndexedFact,
     MemoryType,
     SearchAnswer,
     SearchMethod,
     SearchQuery,
+    SearchTrace,
 )
-from retrieval.mrag import CoarseEpisode, MragOutcome, ScoredFact, Survivor
-from retrieval.protocols import Collection, Embedder, Lane, Vector, VectorStore
+from retrieval.passes import Found, run_pass
+from retrieval.protocols import Collection, Embedder, Lane, VectorStore
+from retrieval.reranking import Rerank
+from retrieval.rounds import Gathered, Rounds
 from retrieval.scoring import Scorer, make_scorer
 from retrieval.trips import Trips
 
 
+class Extras(NamedTuple):
+    """What a search may use beyond one pass; without them it is one pass.
+
+    Attributes:
+        rerank: scores the results once more.
+        rounds: carries out ``agentic``.
+    """
+
+    rerank: Rerank | None = None
+    rounds: Rounds | None = None
+
+
 class Searcher:
-    """Searches memory by keyword, by vector, or by both through the mRAG loop.
+    """Searches memory by keyword, by vector, by both through the mRAG loop, or by rounds of that.
 
     Args:
         store: where the memory is.
         embedder: the encoder it was stored with.
         knobs: depths, weights and bounds.
         scorer: turns signals into scores; chosen by ``knobs.fusion`` when None.
+        extras: rerank and rounds.
 
     Raises:
         WeightsDamaged, FingerprintMismatch: the ranking weights cannot be used.
     """
 
     def __init__(
-        self, store: VectorStore, embedder: Embedder, knobs: MragKnobs, scorer: Scorer | None = None
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        knobs: MragKnobs,
+        scorer: Scorer | None = None,
+        extras: Extras | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._knobs = knobs
         self._scorer = scorer or make_scorer(knobs, embedder.fingerprint)
+        self._extras = extras or Extras(rounds=Rounds())
 
     def search(self, query: SearchQuery) -> SearchAnswer:
         """Return what answers the question, best first.
 
-        A failing encoder leaves the keyword lanes alone and is named in ``degraded``.
+        A failing encoder leaves the keyword lanes alone, a failing reranker the fused order, a failing judge
+        the names in the results; each is named in ``degraded``.
 
         Raises:
             StoreUnavailable: the store does not answer.
@@ -64,170 +84,149 @@ class Searcher:
         """
         if MemoryType.EPISODIC not in query.memory_types:
             return SearchAnswer()
-        started = perf_counter()
-        trips = Trips(self._store, query)
-        degraded: list[Degraded] = []
-        vector_wanted = query.method is not SearchMethod.KEYWORD
-        asked = ask(query.text, query.as_of)
-        probe = Probe(self._embedded(query.text, degraded) if vector_wanted else None, asked.terms)
-        embedded = perf_counter()
-        if query.method in (SearchMethod.KEYWORD, SearchMethod.VECTOR):
-            answer = self._one_lane(trips, query, asked, probe)
+        one = _Search(self._store, self._embedder, self._knobs, self._scorer, self._extras, query)
+        return one.answer()
+
+
+class _Search:
+    """One search under way."""
+
+    def __init__(
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        knobs: MragKnobs,
+        scorer: Scorer,
+        extras: Extras,
+        query: SearchQuery,
+    ) -> None:
+        self._embedder = embedder
+        self._knobs = knobs
+        self._scorer = scorer
+        self._extras = extras
+        self._query = query
+        self._trips = Trips(store, query)
+        self._items = Items(self._trips)
+        self._degraded: dict[str, Degraded] = {}
+        self._embed_s = self._rerank_s = 0.0
+        self._trace = SearchTrace()
+        self._gathered: Gathered | None = None
+
+    def answer(self) -> SearchAnswer:
+        began = perf_counter()
+        if self._query.method in (SearchMethod.KEYWORD, SearchMethod.VECTOR):
+            answer = self._one_lane()
         else:
-            answer = self._hybrid(trips, query, asked, probe)
+            answer = compose(self._ranked(), self._items, traced=self._traced)
         if self._scorer.calibrated:
             relevant = answer.top_score >= self._knobs.relevant_from
             answer = answer.model_copy(update={"relevant": relevant})
-        if Include.TRACE in query.include:
-            spent = perf_counter() - embedded - trips.seconds
-            timings: dict[str, JsonValue] = {
-                "embed_ms": (embedded - started) * 1000,
-                "store_ms": trips.seconds * 1000,
-                "own_ms": spent * 1000,
-                "round_trips": trips.count,
-            }
-            answer = answer.model_copy(update={"trace": {**(answer.trace or {}), **timings}})
-        return answer.model_copy(update={"degraded": tuple(degraded)}) if degraded else answer
+        more: dict[str, object] = {}
+        if self._degraded:
+            more["degraded"] = tuple(self._degraded.values())
+        if self._traced:
+            more["trace"] = self._told(perf_counter() - began)
+        return answer.model_copy(update=more) if more else answer
 
-    def _embedded(self, text: str, degraded: list[Degraded]) -> Vector | None:
+    @property
+    def _traced(self) -> bool:
+        return Include.TRACE in self._query.include
+
+    def _ranked(self) -> Sequence[Found]:
+        """The results of ``hybrid`` or ``agentic``, reranked where that is wanted, best first."""
+        query, rerank, rounds = self._query, self._extras.rerank, self._extras.rounds
+        count = rerank.wanted(query.top_k) if rerank else query.top_k
+        if query.method is SearchMethod.AGENTIC and rounds is not None:
+            asked = ask(query.text, query.as_of)
+            self._gathered = rounds.run(query.text, asked.language, count, self._pass, self._items)
+            found: Sequence[Found] = self._gathered.found
+            self._note(self._gathered.degraded)
+        else:
+            found = self._pass(query.text, count)
+        if rerank is None:
+            found = [one for one in found if _admitted(one.score, query)]
+            self._items.load(found)
+            return found
+        self._items.load(found)
+        began = perf_counter()
+        found, degraded = rerank.order(query.text, found, self._items)
+        self._rerank_s += perf_counter() - began
+        self._note(degraded)
+        return [one for one in found[: query.top_k] if _admitted(one.score, query)]
+
+    def _pass(self, text: str, count: int) -> Sequence[Found]:
+        asked = ask(text, self._query.as_of)
+        one = run_pass(self._trips, asked, self._probe(asked), self._scorer, self._knobs, count)
+        self._items.keep(one.facts)
+        first = self._trace.rounds == 0
+        ranked = {
+            "candidate_episodes": self._trace.candidate_episodes + one.candidate_episodes,
+            "candidate_facts": self._trace.candidate_facts + one.outcome.facts_seen,
+        }
+        course = {
+            "rounds": one.outcome.rounds,
+            "expanded": one.outcome.expanded,
+            "converged": one.outcome.converged,
+        }
+        self._trace = self._trace.model_copy(update=ranked | course if first else ranked)
+        return one.found
+
+    def _probe(self, asked: Asked) -> Probe:
+        began = perf_counter()
         try:
-            return self._embedder.embed_query(text)
-        except EmbedderUnavailable as error:
-            degraded.append(Degraded(part="embedder", reason=f"{error.detail} Searched by keywords alone."))
-            return None
+            return Probe(self._embedder.embed_query(asked.text), asked.terms)
+        except (TransientError, EmbedderRefused) as error:
+            self._note(Degraded(part="embedder", reason=f"{error.detail} Searched by keywords alone."))
+            return Probe(None, asked.terms)
+        finally:
+            self._embed_s += perf_counter() - began
 
-    def _one_lane(self, trips: Trips, query: SearchQuery, asked: Asked, probe: Probe) -> SearchAnswer:
+    def _one_lane(self) -> SearchAnswer:
         """Episodes by one lane."""
+        query = self._query
+        asked = ask(query.text, query.as_of)
+        by_words = query.method is SearchMethod.KEYWORD
+        probe = Probe(None, asked.terms) if by_words else self._probe(asked)
         if probe.dense is None:
             lane = Lane(query.top_k, sparse=probe.sparse)
         else:
             lane = Lane(query.top_k, dense=probe.dense)
-        (hits,) = trips.search(Collection.EPISODES, [lane])
+        (hits,) = self._trips.search(Collection.EPISODES, [lane])
         found = []
         for rank, hit in enumerate(hits, 1):
-            score = (
-                self._scorer.keyword(asked, hit.score)
-                if probe.dense is None
-                else self._scorer.vector(hit.score)
-            )
-            trace = HitTrace(
-                dense_rank=None if probe.dense is None else rank,
-                sparse_rank=rank if probe.dense is None else None,
-                cosine=None if probe.dense is None else hit.score,
-                bm25=hit.score if probe.dense is None else None,
-                fused_score=score,
-            )
+            if probe.dense is None:
+                score = self._scorer.keyword(asked, hit.score)
+                trace = HitTrace(sparse_rank=rank, bm25=hit.score, fused_score=score)
+            else:
+                score = self._scorer.vector(hit.score)
+                trace = HitTrace(dense_rank=rank, cosine=hit.score, fused_score=score)
             if isinstance(item := hit.item, IndexedEpisode) and _admitted(score, query):
-                found.append(EpisodeHit(indexed=item, score=score, trace=trace if _traced(query) else None))
+                found.append(EpisodeHit(indexed=item, score=score, trace=trace if self._traced else None))
         return SearchAnswer(episodes=tuple(found))
 
-    def _hybrid(self, trips: Trips, query: SearchQuery, asked: Asked, probe: Probe) -> SearchAnswer:
-        candidates = gather(trips, asked, probe, self._scorer, self._knobs, query.top_k)
-        outcome = _loop(candidates, self._knobs, query.top_k)
-        unit = candidates.scores.unit
-        survivors = [
-            one._replace(score=unit(one.score))
-            for one in outcome.survivors
-            if _admitted(unit(one.score), query)
-        ]
-        facts = _facts_of(trips, candidates, survivors)
-        episodes = trips.episodes(one.parent or one.id for one in survivors)
-        answer = _compose(survivors, facts, episodes, candidates if _traced(query) else None)
-        trace: dict[str, JsonValue] = {
-            "rounds": outcome.rounds,
-            "expanded": outcome.expanded,
-            "converged": outcome.converged,
-            "candidate_episodes": len(candidates.episodes.ids),
-            "candidate_facts": outcome.facts_seen,
+    def _note(self, degraded: Degraded | None) -> None:
+        """Say once what did not work, however often it was tried."""
+        if degraded is not None:
+            self._degraded.setdefault(degraded.part, degraded)
+
+    def _told(self, total_s: float) -> SearchTrace:
+        gathered, rerank = self._gathered, self._extras.rerank
+        judge_s = gathered.judge_s if gathered else 0.0
+        own_s = total_s - self._embed_s - self._trips.seconds - self._rerank_s - judge_s
+        told = {
+            "embed_ms": self._embed_s * 1000,
+            "store_ms": self._trips.seconds * 1000,
+            "rerank_ms": self._rerank_s * 1000,
+            "judge_ms": judge_s * 1000,
+            "own_ms": own_s * 1000,
+            "round_trips": self._trips.count,
+            "lanes": self._trips.lanes(),
+            "reranker": rerank.name if rerank and self._rerank_s else None,
+            "agentic": gathered.rounds if gathered else (),
+            "stopped": gathered.stopped if gathered else None,
         }
-        return answer.model_copy(update={"trace": trace}) if _traced(query) else answer
-
-
-def _traced(query: SearchQuery) -> bool:
-    return Include.TRACE in query.include
+        return self._trace.model_copy(update=told)
 
 
 def _admitted(score: float, query: SearchQuery) -> bool:
     return query.radius is None or score >= query.radius
-
-
-def _loop(candidates: Candidates, knobs: MragKnobs, top_k: int) -> MragOutcome:
-    episodes, facts, scores = candidates.episodes, candidates.facts, candidates.scores
-    children: dict[str, list[ScoredFact]] = {}
-    for id_, parent, score in zip(facts.ids, facts.parents, scores.facts.tolist(), strict=True):
-        children.setdefault(parent, []).append(ScoredFact(id_, score))
-
-    def facts_of(parents: Sequence[str]) -> Mapping[str, Sequence[ScoredFact]]:
-        return {parent: children[parent] for parent in parents if parent in children}
-
-    coarse = map(CoarseEpisode, episodes.ids, scores.episodes.tolist())
-    return mrag.run(
-        coarse, facts_of, top_k=top_k, alpha=knobs.alpha, batch=knobs.batch, patience=knobs.patience
-    )
-
-
-def _facts_of(trips: Trips, candidates: Candidates, survivors: Sequence[Survivor]) -> dict[str, IndexedFact]:
-    wanted = [one.id for one in survivors if one.parent is not None]
-    carried = {id_: candidates.bodies[id_].item for id_ in wanted if id_ in candidates.bodies}
-    found = {id_: item for id_, item in carried.items() if isinstance(item, IndexedFact)}
-    return found | trips.facts(id_ for id_ in wanted if id_ not in found)
-
-
-def _compose(
-    survivors: Sequence[Survivor],
-    facts: Mapping[str, IndexedFact],
-    episodes: Mapping[str, IndexedEpisode],
-    traced: Candidates | None,
-) -> SearchAnswer:
-    """Put hits together; what was deleted since it was found is left out."""
-    hits: list[FactHit] = []
-    under: dict[str, list[FactHit]] = {}
-    best: dict[str, Survivor] = {}
-    for one in survivors:
-        best.setdefault(one.parent or one.id, one)
-        if one.parent is not None and one.id in facts and one.parent in episodes:
-            trace = _fact_trace(one, traced) if traced else None
-            hits.append(FactHit(indexed=facts[one.id], score=one.score, trace=trace))
-            under.setdefault(one.parent, []).append(hits[-1])
-    carriers = tuple(
-        EpisodeHit(
-            indexed=episodes[id_],
-            score=one.score,
-            facts=tuple(under.get(id_, ())),
-            answers=one.parent is None,
-            trace=_episode_trace(id_, traced) if traced else None,
-        )
-        for id_, one in best.items()
-        if id_ in episodes and (one.parent is None or id_ in under)
-    )
-    return SearchAnswer(episodes=carriers, facts=tuple(hits))
-
-
-def _fact_trace(one: Survivor, traced: Candidates) -> HitTrace:
-    at = traced.facts.ids.index(one.id)
-    dense, sparse = traced.ranks
-    return HitTrace(
-        dense_rank=dense.get(one.id),
-        sparse_rank=sparse.get(one.id),
-        cosine=_known(traced.facts.cosine[at]),
-        bm25=float(traced.facts.bm25[at]),
-        fused_score=one.score,
-        episode_score=traced.scores.unit(one.episode_score),
-        fact_score=None if one.fact_score is None else traced.scores.unit(one.fact_score),
-        replaced_parent=one.parent,
-    )
-
-
-def _episode_trace(id_: str, traced: Candidates) -> HitTrace:
-    at = traced.episodes.ids.index(id_)
-    score = traced.scores.unit(float(traced.scores.episodes[at]))
-    return HitTrace(
-        cosine=_known(traced.episodes.cosine[at]),
-        bm25=float(traced.episodes.bm25[at]),
-        fused_score=score,
-        episode_score=score,
-    )
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 
 from retrieval.filters import AllOf, AsOf
-from retrieval.model import IndexedEpisode, IndexedFact, SearchQuery
+from retrieval.model import IndexedEpisode, IndexedFact, LaneCount, SearchQuery
 from retrieval.protocols import Collection, Lane, Scored, VectorStore
 
 
@@ -25,13 +25,30 @@ class Trips:
         self._where = dict.fromkeys(Collection, held)
         self.count = 0
         self.seconds = 0.0
+        self._log: list[tuple[int, Collection, Lane, int]] = []
 
     def search(self, collection: Collection, lanes: Sequence[Lane]) -> list[list[Scored]]:
         """Return one ranked list per lane, in one trip."""
         started = perf_counter()
         found = self._store.search(collection, self._tenant, self._where[collection], lanes)
         self._spent(started)
+        self._log.extend(
+            (self.count, collection, lane, len(hits)) for lane, hits in zip(lanes, found, strict=True)
+        )
         return found
+
+    def lanes(self) -> tuple[LaneCount, ...]:
+        """Return what each lane brought, in the order they were asked."""
+        return tuple(
+            LaneCount(
+                trip=trip,
+                collection=collection,
+                signal=_signal(lane),
+                narrowed=lane.ids is not None or lane.parents is not None or bool(lane.among),
+                hits=hits,
+            )
+            for trip, collection, lane, hits in self._log
+        )
 
     def episodes(self, ids: Iterable[str]) -> dict[str, IndexedEpisode]:
         """Return episodes by id, in one trip; in none when none is asked for."""
@@ -55,3 +72,8 @@ class Trips:
     def _spent(self, started: float) -> None:
         self.seconds += perf_counter() - started
         self.count += 1
+
+
+def _signal(lane: Lane) -> str:
+    kind = "sparse" if lane.dense is None else "dense"
+    return f"context_{kind}" if lane.context else kind

@@ -39,8 +39,14 @@ def accept_children(
             f"{len(document.children)} files inside were not read: PARSE_MAX_DEPTH is {limits.max_depth}."
         )
         return [ParseWarning(code="too_deep", detail=detail)]
-    left_out = []
-    for child in document.children:
+    # Archives in archives multiply: what one file may become is bounded as a whole.
+    room = limits.max_family - services.ledger.documents.family_size(record.owner.tenant, record.root_id)
+    left_out: list[ParseWarning] = []
+    for number, child in enumerate(document.children):
+        if number >= room:
+            left = len(document.children) - number
+            detail = f"{left} files inside were not read: PARSE_MAX_FAMILY is {limits.max_family}."
+            return [*left_out, ParseWarning(code="too_many", detail=detail)]
         try:
             _accept(services, record, child, folder / child.stored_as)
         except IngestError as error:

@@ -4,6 +4,8 @@ StrataError
 ├── TransientError
 │   ├── BlobLeaving         blob_leaving
 │   ├── PointsRemain        points_remain
+│   ├── Postponed
+│   │   └── BudgetUsedUp    budget_day, budget_batch
 │   └── StageTimeout        stage_timeout
 ├── BytesMissing            bytes_missing
 ├── ArtifactMissing         artifact_missing
@@ -18,7 +20,7 @@ StrataError
 
 from __future__ import annotations
 
-from ingest.errors import StrataError, TransientError
+from ingest.errors import Postponed, StrataError, TransientError
 
 
 class BlobLeaving(TransientError):
@@ -31,6 +33,12 @@ class PointsRemain(TransientError):
     """The store still holds points of a document that was removed."""
 
     code = "points_remain"
+
+
+class BudgetUsedUp(Postponed):
+    """What may be spent on models is spent; the work waits for more."""
+
+    code = "budget_day"
 
 
 class StageTimeout(TransientError):

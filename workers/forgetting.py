@@ -21,11 +21,12 @@ class Forgot(Frozen):
     episodes: int = 0
     facts: int = 0
     messages: int = 0
+    insights: int = 0
     unknown: tuple[str, ...] = ()
 
 
 def forget(services: Services, tenant: str, ids: Sequence[str], **bound: str | None) -> Forgot:
-    """Forget episodes with their facts, facts, and messages.
+    """Forget episodes with their facts, facts, messages, entries of profiles, cases and skills.
 
     A fact or an episode stays away when its document is read again. Of a message nothing stays: its stretch
     is hidden at once and read without it.
@@ -33,7 +34,7 @@ def forget(services: Services, tenant: str, ids: Sequence[str], **bound: str | N
     Args:
         services: the parts.
         tenant: the tenant.
-        ids: of episodes, facts and messages.
+        ids: of any of these.
         bound: ``user_id`` and ``group_id`` they have to belong to; None does not narrow.
 
     Raises:
@@ -50,12 +51,14 @@ def forget(services: Services, tenant: str, ids: Sequence[str], **bound: str | N
         by_document[hit.episode.document_id].append(hit.episode)
     for fact in facts:
         by_document[fact.fact.document_id].append(fact.fact)
+    named = services.ledger.insights.forget(tenant, ids, **bound)
     totals = [_from_document(services, tenant, identity, some) for identity, some in by_document.items()]
-    found |= {one.id for one in messages}
+    found |= {one.id for one in messages} | set(named)
     return Forgot(
         episodes=sum(counts[0] for counts in totals),
         facts=sum(counts[1] for counts in totals),
         messages=len(messages),
+        insights=len(named),
         unknown=tuple(one for one in dict.fromkeys(ids) if one not in found),
     )
 
@@ -96,6 +99,7 @@ def _from_document(
     except NotFound:
         # It was deleted meanwhile, and took everything along.
         return 0, 0
+    services.ledger.insights.drop_facts(tenant, facts)
     services.store.delete(Collection.FACTS, tenant, sorted(held))
     services.store.delete(Collection.EPISODES, tenant, sorted(episodes))
     return len(episodes), len(held)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Sequence
-
 from extract.language import detect_language
 from ingest.sources.conversation import MEDIA_TYPE
 from retrieval.matching import Fields, matches, owner_values
 from retrieval.model import MemoryType, SearchQuery
-from retrieval.tokenizer import tokenize
 from workers.conversation import KnownMessage
 from workers.ledger.ledger import Ledger
+from workers.shared_words import shared_words
 
 # Of more than this many, only the newest are looked at.
-_LOOKED_AT = 500
+_LOOKED_AT = 300
 
 
 def fresh_messages(ledger: Ledger, query: SearchQuery, most: int) -> list[KnownMessage]:
@@ -41,8 +37,9 @@ def fresh_messages(ledger: Ledger, query: SearchQuery, most: int) -> list[KnownM
     ]
     if len(fitting) <= most:
         return fitting
-    chosen = _closest(query.text, fitting, most)
-    return [one for at, one in enumerate(fitting) if at in chosen]
+    shares = shared_words(query.text, [one.message.content for one in fitting])
+    ranked = sorted(range(len(fitting)), key=lambda at: (-shares[at], at))
+    return [fitting[at] for at in sorted(ranked[:most])]
 
 
 def message_fields(one: KnownMessage) -> Fields:
@@ -63,14 +60,3 @@ def message_fields(one: KnownMessage) -> Fields:
         "recorded_at": (one.received_at,),
         "language": lambda: (detect_language(message.content),),
     }
-
-
-def _closest(question: str, messages: Sequence[KnownMessage], most: int) -> set[int]:
-    """Return the places of the messages that share the rarest words with a question; else the first."""
-    asked = set(tokenize(question))
-    words = [asked & set(tokenize(one.message.content)) for one in messages]
-    seen = Counter(word for shared in words for word in shared)
-    # Smoothed inverse document frequency, as in BM25.
-    weight = {word: math.log(1 + (len(words) - n + 0.5) / (n + 0.5)) for word, n in seen.items()}
-    ranked = sorted(range(len(words)), key=lambda at: (-sum(weight[word] for word in words[at]), at))
-    return set(ranked[:most])

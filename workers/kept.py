@@ -11,6 +11,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from extract.chat.cache import AnswerCache
 from extract.model import Extraction, Segment
 from extract.protocols import Extractor
 from ingest.artifacts import read_json, write_json
@@ -57,10 +58,16 @@ class KeepingExtractor:
         write_json(path, extraction)
         return extraction
 
-    def forget_unused(self) -> None:
-        """Remove what this run did not come across: its messages are not as they were."""
+    def forget_unused(self, answers: AnswerCache) -> None:
+        """Remove what this run did not come across: its messages are not as they were.
+
+        Args:
+            answers: a language model's; those it was made of go along.
+        """
         for path in self._folder.glob("*.json"):
             if path.name not in self._used:
+                for name in read_json(path, Extraction).answers:
+                    answers.remove(name)
                 path.unlink(missing_ok=True)
 
 
@@ -71,10 +78,10 @@ def keeping(extractor: Extractor, fingerprint: str, record: DocumentRecord, fold
     return KeepingExtractor(extractor, fingerprint, folder / KEPT)
 
 
-def forget_unused(extractor: Extractor) -> None:
+def forget_unused(extractor: Extractor, answers: AnswerCache) -> None:
     """Let an extractor that keeps what it makes forget what the run that has ended did not need."""
     if isinstance(extractor, KeepingExtractor):
-        extractor.forget_unused()
+        extractor.forget_unused(answers)
 
 
 def _digest(mark: str, segment: Segment) -> str:
@@ -93,4 +100,5 @@ def _placed(extraction: Extraction, segment: Segment) -> Extraction:
         fact.model_copy(update={"id": fact_id(identity, fact.position), "episode_id": identity})
         for fact in extraction.facts
     )
-    return Extraction(episode=extraction.episode.model_copy(update=place), facts=tuple(facts))
+    episode = extraction.episode.model_copy(update=place)
+    return extraction.model_copy(update={"episode": episode, "facts": tuple(facts)})

@@ -98,7 +98,7 @@ class Upload(Frozen):
     Attributes:
         metadata: what the uploader says of the file; shown again, and known keys refine the document.
         stored_at: when the storing of the bytes began; guards against a removal of equal bytes meanwhile.
-        replace_same_name: once this document is ready, remove the owner's older ones of the same name.
+        replace_same_name: take the place of the owner's older ones of the same name.
     """
 
     owner: Owner
@@ -119,8 +119,10 @@ class DocumentRecord(Frozen):
         running: a worker is on it now; False while it waits in a queue.
         done, total: progress of the current stage in its own units (segments, points); total 0 is unknown.
         attempts: starts of the current stage so far.
-        retry_at: when the current stage is tried again after a transient error; None otherwise.
-        error: the latest diagnosis; kept through a retry until a stage succeeds.
+        retry_at: when the current stage is tried again after a transient error or a wait; None otherwise.
+        waits_for: why the stage is put off although nothing failed (a limit, a budget); None otherwise.
+        error: the latest diagnosis; kept through a retry until a stage succeeds. In words, why it waits.
+        superseded_by: the newer version that took its place, since when it holds no more.
         parent_id, parent_part: the document this one was a part of, and where.
         root_id: the outermost ancestor; its own id for an uploaded file.
     """
@@ -139,6 +141,7 @@ class DocumentRecord(Frozen):
     total: int
     attempts: int
     retry_at: datetime | None
+    waits_for: str | None = None
     error: ErrorRecord | None
     warnings: tuple[ParseWarning, ...]
     counts: Counts
@@ -149,6 +152,8 @@ class DocumentRecord(Frozen):
     received_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    superseded_by: str | None = None
+    superseded_at: datetime | None = None
     pipeline_version: str
 
 
@@ -197,6 +202,7 @@ class BatchStatus(Frozen):
         files: the uploaded files in order, then the documents found inside them.
         counts: documents per state; ``refused`` and ``deleted`` count files without a document.
         waiting, running: unfinished documents in a queue, and those a worker is on.
+        waits_for: of those that wait, how many for which limit or budget.
         done: every document, those found inside others included, has ended.
     """
 
@@ -207,6 +213,7 @@ class BatchStatus(Frozen):
     counts: dict[str, int]
     waiting: int
     running: int
+    waits_for: dict[str, int] = Field(default_factory=dict)
     done: bool
 
 

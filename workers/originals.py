@@ -30,7 +30,7 @@ def originals(artifacts: Path, answer: SearchAnswer) -> Originals:
     for identity, hits in by_document.items():
         path = artifact_dir(artifacts, identity) / "elements.jsonl"
         wanted = {at for hit in hits for at in range(hit.indexed.episode.first, hit.indexed.episode.last + 1)}
-        held = {element.position: element for element in _elements(path, wanted)}
+        held = {element.position: element for element in elements_at(path, wanted)}
         for hit in hits:
             episode = hit.indexed.episode
             own = tuple(held[at] for at in range(episode.first, episode.last + 1) if at in held)
@@ -42,8 +42,13 @@ def originals(artifacts: Path, answer: SearchAnswer) -> Originals:
     return found
 
 
-def _elements(path: Path, positions: Iterable[int]) -> Iterator[Element]:
-    """Yield the elements at some positions; each stands in the line of that number."""
+def elements_at(path: Path, positions: Iterable[int]) -> Iterator[Element]:
+    """Yield the elements at some positions; each stands in the line of that number.
+
+    Args:
+        path: the elements of a document; where there is no such file, nothing comes.
+        positions: from 0, in any order.
+    """
     wanted = sorted(positions)
     if not wanted or not path.exists():
         return

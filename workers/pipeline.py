@@ -31,7 +31,11 @@ from workers.journal import Journal, answers_of, discard_parts
 from workers.kept import KEPT, forget_unused, keeping
 from workers.model import Counts, DocumentRecord, Kind, Lease, Stage
 from workers.purging import purge
+from workers.reflecting import reflect
+from workers.row_bound import RowBound
 from workers.services import Services
+from workers.versions import take_place
+from workers.viewing import SEEN, answers_seen, describe_views, limits_for
 from workers.watch import Watch
 
 DOCUMENT = "document.json"
@@ -59,11 +63,17 @@ def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
             stretch = services.ledger.conversations.snapshot(lease)
             outcome, revision = write_conversation(stretch.messages, work), stretch.revision
         else:
-            outcome, revision = _read_file(services, record, work), None
+            errand = Errand(record.owner.tenant, record.id, Stage.PARSE.value)
+            read = _read_file(services, record, work)
+            at_once = services.settings.llm.concurrency
+            outcome = describe_views(services.viewer, at_once, errand, read, work, watch)
+            revision = None
         document = describe(record, outcome, _parent(services, record))
         watch.check()
         _clear(folder, keep=(work, folder / KEPT))
-        (work / ELEMENTS).replace(folder / ELEMENTS)
+        for name in (ELEMENTS, SEEN):
+            if (work / name).exists():
+                (work / name).replace(folder / name)
         write_json(folder / DOCUMENT, document)
         inner = accept_children(services, record, document, work / "children")
     finally:
@@ -100,7 +110,8 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
     fingerprint = f"{services.extractor.fingerprint}/{PIPELINE_VERSION}"
     extractor = keeping(services.extractor, fingerprint, lease.document, folder)
     with Journal(folder, fingerprint, lease.token) as journal:
-        segments = services.split(document, _elements(folder))
+        bound = RowBound(services.settings.index.rows_per_table)
+        segments = bound.within(services.split(document, _elements(folder)))
         extracted = extract_segments(extractor, document, segments, journal, watch)
         if not len(journal):
             nothing = ExtractError("The document holds nothing to remember.")
@@ -113,10 +124,11 @@ def extract_stage(services: Services, lease: Lease, watch: Watch) -> None:
             facts=journal.facts,
             ungrounded=journal.ungrounded,
         )
-        warnings = merge_warnings(lease.document.warnings, warnings_of(extracted, journal))
+        new = [*warnings_of(extracted, journal), *bound.warnings()]
+        warnings = merge_warnings(lease.document.warnings, new)
     services.ledger.stages.complete(lease, counts=counts, warnings=warnings)
     discard_parts(folder)
-    forget_unused(extractor)
+    forget_unused(extractor, AnswerCache(services.settings.answers))
 
 
 def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
@@ -149,7 +161,9 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
                 ungrounded=knobs.ungrounded,
             )
     write_json(folder / INDEX_REPORT, report)
+    take_place(services, lease)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
+    new += reflect(services, lease, folder, _elements(folder), without(_extractions(folder), forgotten))
     services.ledger.stages.complete(
         lease,
         counts=Counts(
@@ -181,7 +195,7 @@ def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
     folder = artifact_dir(services.artifacts, record.id)
     if folder.exists():
         answers = AnswerCache(services.settings.answers)
-        for name in answers_of(folder, folder / EXTRACTIONS):
+        for name in (*answers_of(folder, folder / EXTRACTIONS), *answers_seen(folder)):
             answers.remove(name)
         shutil.rmtree(folder)
     removal = services.ledger.stages.remove(lease)
@@ -192,7 +206,9 @@ def delete_stage(services: Services, lease: Lease, watch: Watch) -> None:
 def _read_file(services: Services, record: DocumentRecord, work: Path) -> ParseOutcome:
     try:
         with services.blobs.local(record.sha256) as path:
-            return services.parse(path, record.name, services.settings.parse, work)
+            return services.parse(
+                path, record.name, limits_for(services.viewer, services.settings.parse), work
+            )
     except FileNotFoundError as error:
         raise BytesMissing from error
 

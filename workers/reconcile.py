@@ -19,6 +19,7 @@ from datetime import timedelta
 from sqlalchemy.exc import SQLAlchemyError
 
 from ingest.errors import TransientError
+from workers.budget import BudgetGuard
 from workers.ledger.ledger import Ledger
 from workers.model import Stage
 from workers.purging import purge
@@ -32,6 +33,7 @@ _DUTY = "reconcile"
 _PURGE_AFTER_S = 60.0
 _FORGET_AFTER_S = 86_400.0
 _FORGET_EVERY_S = 3_600.0
+_RELEASE_EVERY_S = 5.0
 
 
 class Reconciler:
@@ -42,6 +44,7 @@ class Reconciler:
         publish: sends what the outbox holds.
         depths: tells how many messages wait in each queue.
         purge: removes bytes that were marked as leaving.
+        release: lets documents go on whose budget has something left again.
         every_s: pause between two looks.
         resend_after_s: age from which a message that is in no queue counts as lost.
     """
@@ -52,6 +55,7 @@ class Reconciler:
         publish: Callable[[], int],
         depths: Callable[[], dict[Stage, int]],
         purge: Callable[[str], None],
+        release: Callable[[], int],
         *,
         every_s: float,
         resend_after_s: float,
@@ -60,10 +64,11 @@ class Reconciler:
         self._publish = publish
         self._depths = depths
         self._purge = purge
+        self._release = release
         self._duty_s = max(10.0, 5 * every_s)
         self._resend_after_s = resend_after_s
         self._name = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4()}"
-        self._forget_at = ledger.database.now()
+        self._forget_at = self._release_at = ledger.database.now()
 
     def tick(self) -> None:
         """Look once. A part that is away is looked for again at the next tick."""
@@ -84,6 +89,9 @@ class Reconciler:
     def _do_duty(self) -> None:
         self._ledger.recovery.lost_messages()
         self._resend_lost()
+        if self._ledger.database.now() >= self._release_at:
+            self._release()
+            self._release_at = self._ledger.database.now() + timedelta(seconds=_RELEASE_EVERY_S)
         self._publish()
         for sha256 in self._ledger.purges.unfinished(_PURGE_AFTER_S):
             self._purge(sha256)
@@ -143,6 +151,7 @@ def main(arguments: Sequence[str]) -> None:
         Publisher(ledger.outbox, sender(app, settings), settings.worker_queue_window),
         lambda: queue_depths(app, settings),
         lambda sha256: purge(ledger, blobs, sha256),
+        BudgetGuard(ledger, settings.budget).release,
         every_s=settings.reconcile_every_s,
         resend_after_s=settings.resend_after_s,
     )

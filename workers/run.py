@@ -10,7 +10,7 @@ from types import MappingProxyType
 from billiard.exceptions import SoftTimeLimitExceeded
 from sqlalchemy.exc import SQLAlchemyError
 
-from ingest.errors import StrataError, TransientError
+from ingest.errors import Postponed, StrataError, TransientError
 from workers.errors import ArtifactMissing, StageStopped, StageTimeout
 from workers.model import ErrorRecord, Lease, Stage
 from workers.pipeline import delete_stage, extract_stage, index_stage, parse_stage
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 _FIRST_PAUSE_S = 2.0
 _LONGEST_PAUSE_S = 900.0
 _DELETE_PAUSE_S = 300.0
+_PUT_OFF_S = 30.0
 
 Work = Callable[[Services, Lease, Watch], None]
 WORK: Mapping[Stage, Work] = MappingProxyType(
@@ -78,12 +79,21 @@ def pause_before_retry(attempts: int, retry_after_s: float | None, longest_s: fl
     return max(retry_after_s or 0.0, random.uniform(pause / 2, pause))
 
 
+def _put_off_s(reason: Postponed) -> float:
+    """Return how long to wait, in seconds; a little longer than told, so that not all come back at once."""
+    told = _PUT_OFF_S if reason.retry_after_s is None else max(1.0, reason.retry_after_s)
+    return told + random.uniform(0, min(told / 4, _PUT_OFF_S))
+
+
 def _settle(services: Services, lease: Lease, watch: Watch, error: Exception) -> None:
     stages = services.ledger.stages
     try:
         # The stage may have failed because it was being stopped: its reader was ended under it.
         watch.check()
         known = _known(error)
+        if isinstance(known, Postponed):
+            stages.put_off(lease, ErrorRecord.of(known), _put_off_s(known))
+            return
         if not isinstance(known, TransientError):
             resume = Stage.PARSE if isinstance(known, ArtifactMissing) else None
             stages.fail(lease, ErrorRecord.of(known), resume=resume)

@@ -14,21 +14,35 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from extract.chat.model import ChatModel
+from extract.chat.errand import Errand
+from extract.chat.model import ChatModel, Limiter
 from extract.protocols import Extractor
 from ingest.errors import TransientError
 from retrieval.protocols import Embedder, VectorStore
 from workers.bookkeeping import bookkeeper
+from workers.budget import BudgetedLimiter, BudgetGuard
 from workers.ledger.leases import LeaseRules
 from workers.ledger.ledger import Ledger
 from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
 from workers.usage import Prices, UsageFilter
-from workers.writer import MODEL_MODULES, TEXT_MODULES, make_chat, make_extractor
+from workers.writer import (
+    MODEL_MODULES,
+    TEXT_MODULES,
+    make_chat,
+    make_extractor,
+    make_limiter,
+    make_reflector,
+    make_viewer,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
+
+    from extract.chat.cache import AnswerCache
+    from extract.reflection.reflector import Reflector
+    from extract.vision import Viewer
 
 PRELOADED = (
     "extract.segments",
@@ -54,6 +68,8 @@ class Services:
         artifacts: folder of what the stages hand to each other.
         enqueue: sends what the outbox holds, as far as the broker takes it; returns how many.
         chat: the language model; None where none is configured.
+        viewer: looks at pictures; None where no vision model is configured.
+        reflector: learns profiles and agent memory with it, keeping its answers in a cache; None likewise.
     """
 
     settings: Settings
@@ -69,6 +85,8 @@ class Services:
     enqueue: Callable[[], int]
     depths: Callable[[], object]
     chat: ChatModel | None = None
+    viewer: Viewer | None = None
+    reflector: Callable[[AnswerCache], Reflector] | None = None
 
     def ping_ledger(self) -> None:
         """Find out whether the ledger answers.
@@ -111,19 +129,26 @@ def build_services(settings: Settings) -> Services:
     Raises:
         SettingsError: a setting names a part that cannot be built.
     """
+    from extract.chat.errand import current
     from extract.segments import split_segments
     from ingest.parse import parse_file
+    from retrieval.embedders.meter import Meter
     from retrieval.embedders.table import make_embedder
     from retrieval.qdrant_store import QdrantStore
     from retrieval.search import Searcher
+    from workers.asking import make_extras
 
     ledger = open_ledger(settings)
     entering = bookkeeper(ledger.usages, Prices(settings.embed.price_in))
-    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache, entering)
+    check = BudgetGuard(ledger, settings.budget).check
+    meter = Meter(lambda: check(current()), entering)
+    embedder = make_embedder(settings.embedder, settings.embed, settings.vector_cache, meter)
     store = QdrantStore(_qdrant(settings), embedder.fingerprint, embedder.dimension)
     celery = make_celery(settings)
     on_call = bookkeeper(ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
-    chat = make_chat(settings, on_call=on_call)
+    asks = settings.model_writes or settings.vision_model
+    limiter = _limiter(settings, ledger, check) if asks else None
+    chat = make_chat(settings, limiter, on_call)
     return Services(
         settings=settings,
         ledger=ledger,
@@ -132,13 +157,22 @@ def build_services(settings: Settings) -> Services:
         store=store,
         embedder=embedder,
         extractor=make_extractor(settings, chat, on_call),
-        searcher=Searcher(store, embedder, settings.mrag),
+        searcher=Searcher(store, embedder, settings.mrag, extras=make_extras(settings, chat)),
         parse=parse_file,
         split=split_segments,
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),
         depths=lambda: queue_depths(celery, settings),
         chat=chat,
+        viewer=make_viewer(settings, limiter, on_call),
+        reflector=make_reflector(settings, chat, on_call),
     )
+
+
+def _limiter(settings: Settings, ledger: Ledger, check: Callable[[Errand], None]) -> Limiter:
+    from workers.ledger.paces import LedgerPaces
+
+    paced = make_limiter(settings, lambda name: LedgerPaces(ledger.database, name))
+    return BudgetedLimiter(paced, check)
 
 
 def preload(settings: Settings) -> None:

@@ -16,8 +16,10 @@ from extract.knobs import LlmKnobs
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.limits import ParseLimits
+from retrieval.extra_knobs import AgenticKnobs, RerankKnobs
 from retrieval.knobs import EmbedKnobs, IndexKnobs, MragKnobs
 from workers.conversation import ConversationKnobs
+from workers.knobs import BudgetKnobs
 
 # What a stage needs around the parse itself: fetching the bytes, keeping the elements and inner files.
 _PARSE_SLACK_S = 120
@@ -37,6 +39,7 @@ class Settings(Frozen):
 
     Attributes:
         extractor: "auto" is "llm" where LLM_BASE_URL or LLM_API_KEY is set, else "extractive".
+        vision_model: at LLM_BASE_URL; describes pictures and pages that hold hardly a word. Empty: none does.
         queue_prefix: put before the names of the queues, where several installations share a broker.
         artifacts_dir: folder of what the stages hand to each other; several hosts have to share it.
         worker_lease_s: a worker not heard of for this long has lost its stage.
@@ -84,14 +87,24 @@ class Settings(Frozen):
     max_files_per_upload: int = Field(default=1000, gt=0)
 
     extractor: Literal["auto", "extractive", "llm"] = "auto"
+    vision_model: str = ""
     embedder: Literal["e5", "openai", "fastembed"] = "e5"
 
     parse: ParseLimits = ParseLimits()
     embed: EmbedKnobs = EmbedKnobs()
     index: IndexKnobs = IndexKnobs()
     mrag: MragKnobs = MragKnobs()
+    rerank: RerankKnobs = RerankKnobs()
+    agentic: AgenticKnobs = AgenticKnobs()
     conversation: ConversationKnobs = ConversationKnobs()
     llm: LlmKnobs = LlmKnobs()
+    budget: BudgetKnobs = BudgetKnobs()
+
+    @model_validator(mode="after")
+    def _vision_has_an_endpoint(self) -> Settings:
+        if self.vision_model and not (self.llm.wanted or self.extractor == "llm"):
+            raise ValueError("VISION_MODEL needs LLM_BASE_URL or LLM_API_KEY")
+        return self
 
     @model_validator(mode="after")
     def _model_named(self) -> Settings:

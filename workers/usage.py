@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import NamedTuple
 
+from pydantic import Field
+
 from ingest.anchors import Frozen
 
 MICRO = 1_000_000
@@ -83,6 +85,21 @@ class Spent(Frozen):
     def tokens(self) -> int:
         """Return the tokens in and out."""
         return self.prompt_tokens + self.completion_tokens
+
+
+class Budget(Frozen):
+    """What may be spent, as price and as tokens; 0 means no bound."""
+
+    price: float = Field(default=0.0, ge=0)
+    tokens: int = Field(default=0, ge=0)
+
+    def used_up_by(self, spent: Spent) -> str | None:
+        """Return what of the budget is used up in words, or None while there is some left."""
+        if self.price and spent.price >= self.price:
+            return f"{spent.price:g} of {self.price:g}"
+        if self.tokens and spent.tokens >= self.tokens:
+            return f"{spent.tokens} of {self.tokens} tokens"
+        return None
 
 
 class UsageRow(Spent):

@@ -36,9 +36,7 @@ def _cutoffs(context: click.Context, option: click.Parameter, value: str) -> tup
 
 
 @click.command(name="eval")
-@click.argument(
-    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
-)
+@click.argument("folders", metavar="DIR...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--sets", callback=_split, default="", help="Only these sets, divided by commas.")
 @click.option("--configs", callback=_split, default="", help="Only these configurations, divided by commas.")
 @click.option("--limit", type=click.IntRange(1), help="So many questions per set, spread evenly.")
@@ -50,6 +48,14 @@ def _cutoffs(context: click.Context, option: click.Parameter, value: str) -> tup
 )
 @click.option("--workdir", type=click.Path(path_type=Path), help="Keep memories and vectors here.")
 @click.option("--reuse", is_flag=True, help="Use what stands in the workdir instead of taking it in again.")
+@click.option(
+    "--cross-fit",
+    "folds",
+    is_flag=False,
+    flag_value="5",
+    type=click.IntRange(2, 20),
+    help="Also rank by weights fitted without the conversation asked, in so many folds (5).",
+)
 @click.option("--url", help="Measure the server there (key in STRATA_API_KEY).")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON document.")
 @click.option("--list", "listing", is_flag=True, help="List the configurations and end.")
@@ -57,7 +63,7 @@ def _cutoffs(context: click.Context, option: click.Parameter, value: str) -> tup
 def evaluate_command(
     context: Context, folders: tuple[Path, ...], sets: tuple[str, ...], configs: tuple[str, ...],
     limit: int | None, talks: int | None, cutoffs: tuple[int, ...], seed: int, out_dir: Path | None,
-    workdir: Path | None, reuse: bool, url: str | None, as_json: bool, listing: bool,
+    workdir: Path | None, reuse: bool, folds: int | None, url: str | None, as_json: bool, listing: bool,
 ) -> None:  # fmt: skip
     """Measure search on question sets, beside the baselines and with parts left out.
 
@@ -67,7 +73,7 @@ def evaluate_command(
     left out.
     """
     # Imported here: the other commands should not wait for what only this one needs.
-    from api.evaluation.configurations import ALL, chosen
+    from api.evaluation.configurations import ALL, Means, chosen
     from api.evaluation.course import Course
     from api.evaluation.place import here, there
     from api.evaluation.run import evaluate
@@ -78,14 +84,18 @@ def evaluate_command(
         for one in ALL:
             out.print(f"{one.name:15} {one.about}", markup=False)
         return
+    if not folders:
+        raise click.UsageError("Name a question set, or a folder of question sets.")
     if reuse and workdir is None and url is None:
         raise click.UsageError("--reuse needs --workdir or --url: without them nothing is kept.")
-    configurations = tuple(chosen(configs, remote=url is not None))
+    reranks = context.settings.rerank.by != "off"
+    means = Means(remote=url is not None, crossed=folds is not None, reranks=reranks)
+    configurations = tuple(chosen(configs, means))
     found = find_sets(folders, sets)
     with ExitStack() as held:
         if workdir is None:
             workdir = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="strata-eval-")))
-        course = Course(configurations, cutoffs, limit, talks, seed, workdir.absolute(), reuse)
+        course = Course(configurations, cutoffs, limit, talks, seed, workdir.absolute(), reuse, folds or 0)
         if url is None:
             opened = here(context.settings, course.workdir, context.environ)
         else:

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from api.cli.client import Client, LocalFile, ServerError
 from api.cli.console import Exit, err, out, print_json
+from api.cli.estimate import estimate, show_estimate
 from api.cli.state import Context
 
 _FILES_PER_REQUEST = 50
@@ -49,7 +50,7 @@ def portions(files: Sequence[LocalFile]) -> Iterator[list[LocalFile]]:
 
 
 def hand_in(
-    client: Client, files: Sequence[LocalFile], owner: dict[str, str]
+    client: Client, files: Sequence[LocalFile], fields: dict[str, str]
 ) -> tuple[str, list[dict[str, Any]]]:
     """Upload all files as one batch; return its id and a row per file."""
     batch_id: str | None = None
@@ -59,8 +60,10 @@ def hand_in(
     ) as bar:
         task = bar.add_task("upload", total=len(files))
         for portion in portions(files):
-            answer = client.upload(portion, owner, batch_id)
+            answer = client.upload(portion, fields, batch_id)
             batch_id = answer["batch_id"]
+            # The first request has made the batch with its budget.
+            fields = {name: value for name, value in fields.items() if not name.startswith("budget")}
             rows += answer["documents"]
             bar.advance(task, len(portion))
     return str(batch_id), rows
@@ -74,7 +77,9 @@ def wait_for(client: Client, batch_id: str, timeout_s: float | None) -> dict[str
         task = bar.add_task("reading", total=None)
         for state in client.follow(batch_id, timeout_s):
             busy = ", ".join(f"{n} {name}" for name, n in state["counts"].items() if name not in _FINAL and n)
-            bar.update(task, total=state["total"], completed=state["finished"], description=busy or "done")
+            put_off = "".join(f"; {n} wait for {name}" for name, n in state["waits_for"].items())
+            shown = (busy or "done") + put_off
+            bar.update(task, total=state["total"], completed=state["finished"], description=shown)
     return state
 
 
@@ -93,6 +98,11 @@ def show_batch(state: dict[str, Any]) -> None:
     """Print a batch for people: counts, and every file that failed with what to do."""
     counts = Counter(state["counts"])
     out.print(f"{state['total']} documents: " + ", ".join(f"{n} {name}" for name, n in counts.items() if n))
+    for reason, number in state["waits_for"].items():
+        told = next(
+            row["waiting"] for row in state["documents"] if (row["waiting"] or {}).get("code") == reason
+        )
+        out.print(f"{number} wait ({reason}): {told['detail']} {told['next_step']}", markup=False)
     if cost := usage_line(state["usage"]):
         out.print(cost, markup=False)
     doubled = [row["filename"] for row in state["documents"] if row.get("duplicate_of")]
@@ -114,7 +124,12 @@ def show_batch(state: dict[str, Any]) -> None:
 @click.option("--group", "group_id", help="The group whose memory they enter.")
 @click.option("--session", "session_id", help="The session they belong to.")
 @click.option("--wait/--no-wait", default=False, help="Return when every file is ready or failed.")
+@click.option("--replace", is_flag=True, help="Take the place of older files of the same name.")
+@click.option("--budget", type=click.FloatRange(min=0), help="Most the models may cost; then the work waits.")
 @click.option("--timeout", type=float, help="Most seconds to wait.")
+@click.option(
+    "--estimate", "only_estimate", is_flag=True, help="Tell what it would cost, and hand nothing in."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def ingest(
@@ -124,22 +139,30 @@ def ingest(
     group_id: str | None,
     session_id: str | None,
     wait: bool,
+    replace: bool,
+    budget: float | None,
     timeout: float | None,
+    only_estimate: bool,
     as_json: bool,
 ) -> None:
     """Hand in files and folders.
 
     Exit codes: 0 all well, 1 error, 3 some files failed (with --wait).
     """
+    if only_estimate:
+        found = estimate(list(collect(paths)), context.settings)
+        return print_json(found) if as_json else show_estimate(found)
     if user_id is None and group_id is None:
         raise click.UsageError("name whose memory it is: --user or --group")
-    named = {"user_id": user_id, "group_id": group_id, "session_id": session_id}
-    owner = {key: value for key, value in named.items() if value}
+    named = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "budget": budget}
+    fields = {key: str(value) for key, value in named.items() if value}
+    if replace:
+        fields["replace"] = "true"
     files = list(collect(paths))
     if not files:
         raise click.UsageError("there are no files below these paths")
     client = context.client()
-    batch_id, rows = hand_in(client, files, owner)
+    batch_id, rows = hand_in(client, files, fields)
     if not wait:
         if as_json:
             print_json({"batch_id": batch_id, "documents": rows})

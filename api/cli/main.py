@@ -6,7 +6,7 @@ import os
 
 import click
 
-from api.cli import demo, evaluate, files, fit, keys, parse, remember, search, serve, upkeep
+from api.cli import budget, demo, evaluate, files, fit, keys, parse, remember, search, serve, upkeep
 from api.cli.console import fail
 from api.cli.state import Context
 from ingest.errors import StrataError
@@ -41,6 +41,7 @@ COMMANDS = (
     serve.stop,
     files.ingest,
     files.status,
+    budget.budget,
     remember.remember,
     search.search,
     parse.parse,

@@ -12,6 +12,7 @@ from api.cli.console import out, print_json
 from api.cli.state import Context
 from ingest.artifacts import read_jsonl
 from ingest.errors import IngestError
+from ingest.formats import extension_of
 from ingest.limits import ParseLimits
 from ingest.model import Element
 from ingest.parse import ParseOutcome, parse_file
@@ -32,32 +33,51 @@ class Parsed:
         return read_jsonl(self.folder / "elements.jsonl", Element)
 
 
-def parse_deep(path: Path, name: str, limits: ParseLimits, folder: Path, depth: int = 0) -> Parsed:
+class _Family:
+    """Reads a file and the files inside it; ``left`` bounds how many documents may come of it."""
+
+    def __init__(self, limits: ParseLimits, left: int) -> None:
+        self._limits, self._left = limits, left
+
+    def read(self, path: Path, name: str, limits: ParseLimits, folder: Path, depth: int = 0) -> Parsed:
+        self._left -= 1
+        parsed = Parsed(name, parse_file(path, name, limits, folder), folder)
+        first: IngestError | None = None
+        for index, child in enumerate(parsed.outcome.children if depth < limits.max_depth else ()):
+            if self._left <= 0:
+                _tell(child.name, "too_many", f"not read, PARSE_MAX_FAMILY is {limits.max_family}")
+                continue
+            stored, inner = folder / "children" / child.stored_as, folder / f"inner-{index:05d}"
+            try:
+                parsed.children.append(self.read(stored, child.name, self._limits, inner, depth + 1))
+            except IngestError as error:
+                first = first or error
+                _tell(child.name, error.code, error.detail)
+        if first and not parsed.outcome.element_count and not parsed.children:
+            raise first
+        return parsed
+
+
+def parse_deep(path: Path, name: str, limits: ParseLimits, folder: Path) -> Parsed:
     """Read a file and the files inside it; an inner file that cannot be read becomes a warning on stderr.
 
     Raises:
-        IngestError: the outer file cannot be read.
+        IngestError: the outer file cannot be read, or it holds only files and none of them can.
     """
-    parsed = Parsed(name, parse_file(path, name, limits, folder), folder)
-    for index, child in enumerate(parsed.outcome.children if depth < limits.max_depth else ()):
-        try:
-            inner = parse_deep(
-                folder / "children" / child.stored_as,
-                child.name,
-                limits,
-                folder / f"inner-{index:05d}",
-                depth + 1,
-            )
-        except IngestError as error:
-            click.echo(f"{child.name}: {error.code}: {error.detail}", err=True)
-            continue
-        parsed.children.append(inner)
-    return parsed
+    if extension_of(name) != "zip":
+        return _Family(limits, limits.max_family).read(path, name, limits, folder)
+    # The service unpacks an archive at its door, and takes more files there than a file may have inside.
+    outer = limits.model_copy(update={"max_attachments": limits.max_members})
+    return _Family(limits, limits.max_members).read(path, name, outer, folder)
+
+
+def _tell(name: str, code: str, detail: str) -> None:
+    click.echo(f"{name}: {code}: {detail}", err=True)
 
 
 def _print_text(parsed: Parsed) -> None:
-    for line in as_text(parsed.elements()):
-        click.echo(line)
+    for part in as_text(parsed.elements()):
+        click.echo(part, nl=False)
     for child in parsed.children:
         click.echo(f"\n{child.name}\n")
         _print_text(child)
@@ -92,7 +112,7 @@ def _print_places(parsed: Parsed) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print elements with their anchors as JSON.")
 @click.pass_obj
 def parse(context: Context, file: Path, as_plain: bool, as_json: bool) -> None:
-    """Show what is read in FILE and where each piece stands.
+    """Show what is read in FILE, and in the files inside it, and where each piece stands.
 
     An error exits 1; the last line on standard error is then JSON with `code` and `detail`.
     """

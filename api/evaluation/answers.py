@@ -9,8 +9,6 @@ from api.evaluation.ingest import Coverage
 from extract.scripts import estimate_tokens
 from retrieval.evaluation.judging import Hit
 
-_NOTHING: frozenset[str] = frozenset()
-
 
 def hits_of(answer: Mapping[str, Any], coverage: Coverage) -> list[Hit]:
     """Return facts and episodes of an answer in one list, best first.
@@ -28,15 +26,12 @@ def hits_of(answer: Mapping[str, Any], coverage: Coverage) -> list[Hit]:
 
 
 def _fact(fact: Mapping[str, Any], coverage: Coverage) -> Hit:
-    named = frozenset(one["message_id"] for one in fact["anchors"] if one["kind"] == "message")
-    covers = named or coverage.documents.get(fact["document"]["id"], _NOTHING)
+    covers = coverage.of_fact(fact["anchors"], fact["document"]["id"])
     text = fact["atomic_fact"]
     return Hit(covers, fact["score"], len(text), estimate_tokens(text))
 
 
 def _episode(episode: Mapping[str, Any], coverage: Coverage) -> Hit:
-    covers = coverage.episodes.get(episode["id"])
-    if covers is None:
-        covers = coverage.documents.get(episode["document"]["id"], _NOTHING)
+    covers = coverage.of_episode(episode["id"], episode["document"]["id"])
     text = episode["episode"]
     return Hit(covers, episode["score"], len(text), estimate_tokens(text), statement=False)

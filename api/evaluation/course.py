@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from api.evaluation.configurations import Configuration
-from api.evaluation.measuring import Negative
 from retrieval.evaluation.off_topic import evenly, nonsense
 from retrieval.evaluation.sets import UNANSWERABLE, Question, QuestionSet
 
@@ -26,6 +25,7 @@ class Course(NamedTuple):
         seed: of sampling and of the bootstrap.
         workdir: where memories and vectors are kept.
         reuse: what was taken in before is used as it is.
+        folds: of the cross-fit; 0 for none.
     """
 
     configurations: tuple[Configuration, ...]
@@ -35,6 +35,7 @@ class Course(NamedTuple):
     seed: int
     workdir: Path
     reuse: bool
+    folds: int = 0
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -65,18 +66,20 @@ def sampled(questions: Sequence[Question], course: Course, *, answerable: bool) 
     return evenly(fitting, course.limit or len(fitting), course.seed)
 
 
-def unanswered(the_set: QuestionSet, others: Sequence[QuestionSet], course: Course) -> list[Negative]:
+def unanswered(the_set: QuestionSet, others: Sequence[QuestionSet], course: Course) -> list[Question]:
     """Return questions that memory does not answer: the set's own, nonsense, and those of other sets."""
-    negatives = [
-        Negative(UNANSWERABLE, one.text, one.memory)
-        for one in sampled(the_set.questions, course, answerable=False)
-    ]
-    memories = cycle(dict.fromkeys(one.memory for one in the_set.questions))
+    own = sampled(the_set.questions, course, answerable=False)
+    negatives = [one._replace(kind=UNANSWERABLE, gold={}) for one in own]
     count = min(_NEGATIVES, course.limit or _NEGATIVES)
-    negatives += [Negative("nonsense", text, next(memories)) for text in nonsense(count, course.seed)]
     elsewhere = [one.text for other in others for one in other.questions if one.answerable]
-    negatives += [
-        Negative("off-topic", text, next(memories))
-        for text in evenly(list(dict.fromkeys(elsewhere)), count, course.seed)
-    ]
+    groups = {
+        "nonsense": nonsense(count, course.seed),
+        "off-topic": evenly(list(dict.fromkeys(elsewhere)), count, course.seed),
+    }
+    places = cycle({one.memory: one for one in the_set.questions}.values())
+    for group, texts in groups.items():
+        negatives += [
+            next(places)._replace(id=f"{group}-{number}", text=text, kind=group, gold={})
+            for number, text in enumerate(texts)
+        ]
     return negatives

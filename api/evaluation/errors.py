@@ -23,7 +23,7 @@ class SetInvalid(EvaluationError):
     """A question set is not in the expected layout."""
 
     code = "question_set_invalid"
-    advice = "A set is a folder with docs.jsonl, queries.jsonl and qrels.jsonl; see docs/retrieval.md."
+    advice = "A set is a folder with docs.jsonl, queries.jsonl and qrels.jsonl; see docs/evaluation.md."
 
 
 class IngestFailed(EvaluationError):

@@ -52,11 +52,22 @@ class Coverage(NamedTuple):
         documents: by document id.
         episodes: by episode id, for talks.
         units: the episode of a passage of a talk, the document of a text.
+        listed: ids of all documents.
     """
 
     documents: Mapping[str, frozenset[str]]
     episodes: Mapping[str, frozenset[str]]
     units: Mapping[str, str]
+    listed: tuple[str, ...]
+
+    def of_fact(self, anchors: Iterable[Mapping[str, Any]], document: str) -> frozenset[str]:
+        """Return the passages a fact shows: the messages its anchors name, else its document."""
+        named = frozenset(one["message_id"] for one in anchors if one["kind"] == "message")
+        return named or self.documents.get(document, frozenset())
+
+    def of_episode(self, episode: str, document: str) -> frozenset[str]:
+        """Return the passages an episode shows: its messages, else its document."""
+        return self.episodes.get(episode) or self.documents.get(document, frozenset())
 
 
 def put(client: Client, the_set: QuestionSet, finish: Finish, prefix: str = "") -> None:
@@ -205,7 +216,7 @@ def _of_texts(the_set: QuestionSet, rows: Sequence[Mapping[str, Any]]) -> Covera
         one = the_set.passages[number]
         documents[row["id"]] = frozenset(by_text[the_set.memory_of(one), one.text])
     units = {id_: document for document, ids in documents.items() for id_ in ids}
-    return Coverage(documents, {}, units)
+    return Coverage(documents, {}, units, tuple(documents))
 
 
 def _of_talks(client: Client, the_set: QuestionSet, rows: Sequence[Mapping[str, Any]]) -> Coverage:
@@ -213,14 +224,15 @@ def _of_talks(client: Client, the_set: QuestionSet, rows: Sequence[Mapping[str, 
     place = {id_: at for at, id_ in enumerate(order)}
     episodes: dict[str, frozenset[str]] = {}
     for row in rows:
-        for episode in _pages(client, f"/api/v1/documents/{row['id']}/episodes"):
+        for episode in pages(client, f"/api/v1/documents/{row['id']}/episodes"):
             ends = [place[anchor["message_id"]] for anchor in episode["anchors"]]
             episodes[episode["id"]] = frozenset(order[min(ends) : max(ends) + 1])
     units = {id_: episode for episode, ids in episodes.items() for id_ in sorted(ids)}
-    return Coverage({}, episodes, units)
+    return Coverage({}, episodes, units, tuple(row["id"] for row in rows))
 
 
-def _pages(client: Client, path: str) -> Iterator[dict[str, Any]]:
+def pages(client: Client, path: str) -> Iterator[dict[str, Any]]:
+    """Yield all items of a list of the API that comes in pages."""
     cursor: str | None = None
     while True:
         page = client.call("GET", path, params={"limit": _PAGE, **({"cursor": cursor} if cursor else {})})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,14 +19,6 @@ from retrieval.evaluation.tally import Tally, spread
 # The budget of the comparison at equal context: what the default returns in its first hits.
 _BUDGET_HITS = 5
 _SHOWN = ("recall@5", "recall@10", "mrr@10", "ndcg@10", "hit@5")
-
-
-class Negative(NamedTuple):
-    """A question that nothing in this memory answers; ``group`` says of what kind."""
-
-    group: str
-    text: str
-    memory: str
 
 
 class Rules(NamedTuple):
@@ -53,6 +45,7 @@ class _Course:
         self.characters: list[list[int]] = []
         self.tokens: list[list[int]] = []
         self.top: dict[str, list[float]] = defaultdict(list)
+        self.degraded: Counter[str] = Counter()
         self._rules = rules
 
     def judge(self, question: Question, found: Found, budget: int | None) -> None:
@@ -64,6 +57,7 @@ class _Course:
         }
         self.tally.add(question.kind, measured)
         self.took.append(found.took_ms)
+        self.degraded.update(found.degraded)
         self.characters.append([sum(hit.characters for hit in found.hits[:k]) for k in cutoffs])
         self.tokens.append([sum(hit.tokens for hit in found.hits[:k]) for k in cutoffs])
         self.top[""].append(_top(found.hits))
@@ -92,7 +86,7 @@ class _Course:
             else None,
             latency_ms=spread(self.took),
             abstention=self._abstention(),
-            tokens=0,
+            degraded=dict(self.degraded),
         )
 
     def _abstention(self) -> dict[str, Abstention]:
@@ -115,7 +109,7 @@ def measure_all(
     set_name: str,
     asks: Sequence[tuple[Configuration, Ask]],
     questions: Sequence[Question],
-    negatives: Iterable[Negative],
+    negatives: Iterable[Question],
     rules: Rules,
     between: Callable[[], None],
 ) -> list[ConfigurationReport]:
@@ -125,14 +119,14 @@ def measure_all(
         set_name: for the report.
         asks: configurations and how each is asked.
         questions: answerable ones.
-        negatives: the others.
+        negatives: questions without an answer; their kinds are told apart.
         rules: how answers are judged.
         between: called before each question.
     """
     courses = {one.name: _Course(rules) for one, _ in asks}
     for question in questions:
         between()
-        found = {one.name: ask(question.text, question.memory) for one, ask in asks}
+        found = {one.name: ask(question) for one, ask in asks}
         budget = None
         if DEFAULT in found:
             budget = sum(hit.characters for hit in found[DEFAULT].hits[:_BUDGET_HITS])
@@ -141,7 +135,7 @@ def measure_all(
     for negative in negatives:
         between()
         for one, ask in asks:
-            courses[one.name].top[negative.group].append(_top(ask(negative.text, negative.memory).hits))
+            courses[one.name].top[negative.kind].append(_top(ask(negative).hits))
     return [courses[one.name].report(set_name, one, courses.get(BASELINE)) for one, _ in asks]
 
 

@@ -9,16 +9,17 @@ from pathlib import Path
 
 from api.cli.client import Client
 from api.evaluation.configurations import Configuration
+from api.evaluation.crossfit import School
 from api.evaluation.ground import CACHE_BYTES, Ground, ground
 from api.evaluation.ingest import Coverage, Finish
-from api.evaluation.search import Ask, local_search, remote_search
+from api.evaluation.search import Ask, Unseen, local_search, remote_search
 from retrieval.embedders.table import make_embedder
 from retrieval.embedding_cache import CachedEmbedder, VectorCache
 from retrieval.evaluation.replay import ReplayEmbedder
 from workers.settings import Settings
 
-# Searches a configuration: it, what is shown by what, and the number of hits wanted.
-Searches = Callable[[Configuration, Coverage, int], Ask]
+# Searches a configuration: it, what is shown by what, the number of hits wanted, and unseen weights.
+Searches = Callable[[Configuration, Coverage, int, Unseen | None], Ask]
 # Told how many steps have been done.
 Steps = Callable[[int], None]
 
@@ -36,6 +37,7 @@ class Place:
         remote: the server encodes what it remembers, and the time of a search includes its question.
         finish: sees to it that accepted work gets done; told where to report steps.
         search: how a configuration is asked.
+        school: where weights are learned; None on a server.
         forget: called before each question.
     """
 
@@ -47,6 +49,7 @@ class Place:
     remote: bool
     finish: Callable[[Steps], Finish]
     search: Searches
+    school: School | None
     forget: Callable[[], None]
 
 
@@ -79,7 +82,8 @@ def on_ground(made: Ground) -> Place:
         encoder=made.encoder,
         remote=False,
         finish=finish,
-        search=lambda one, shown, top_k: local_search(one, made, shown, top_k),
+        search=lambda one, shown, top_k, unseen: local_search(one, made, shown, top_k, unseen),
+        school=School(made.store, made.embedder, made.client, made.services.settings.mrag),
         forget=made.between,
     )
 
@@ -108,7 +112,8 @@ def there(client: Client, settings: Settings, workdir: Path) -> Open:
             encoder=counted,
             remote=True,
             finish=finish,
-            search=lambda one, shown, top_k: remote_search(one, client, shown, top_k, prefix),
+            search=lambda one, shown, top_k, _: remote_search(one, client, shown, top_k, prefix),
+            school=None,
             forget=lambda: None,
         )
 

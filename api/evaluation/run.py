@@ -5,10 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
+
+from pydantic import JsonValue
 
 from api.evaluation.configurations import BASELINE, Configuration
 from api.evaluation.course import Course, narrowed, sampled, unanswered
+from api.evaluation.crossfit import Folds, cross_fit
+from api.evaluation.errors import Unavailable
 from api.evaluation.ingest import Coverage, Ingested, coverage, listed, put, tokens_spent
 from api.evaluation.measuring import Rules, measure_all
 from api.evaluation.place import Open, Place
@@ -17,6 +22,7 @@ from retrieval.evaluation.flat import Chunk, FlatIndex, single, windows
 from retrieval.evaluation.report import EvaluationReport, SetReport
 from retrieval.evaluation.sets import EVERYWHERE, Passage, QuestionSet
 from retrieval.evaluation.tally import spread
+from retrieval.fitting.samples import Sample
 
 Tell = Callable[[str], None]
 
@@ -38,10 +44,15 @@ def evaluate(
     """
     reports = []
     encoder = where = ""
+    sets = [narrowed(one, course.talks, course.seed) for one in sets]
+    taken, folds = learned(sets, course, opened, tell) if course.folds else ({}, None)
     for the_set in sets:
         with opened(the_set.name) as place:
             others = [one for one in sets if one is not the_set]
-            reports.append(measure_set(the_set, others, course, place, tell))
+            known = taken.get(the_set.name)
+            now = course if known is None else course._replace(reuse=True)
+            report = measure_set(the_set, others, now, place, tell, folds)
+            reports.append(report if known is None else report.model_copy(update={"ingest": known}))
             encoder, where = place.embedder.fingerprint, place.name
     return EvaluationReport(
         version=version("strata-memory"),
@@ -58,8 +69,41 @@ def evaluate(
     )
 
 
+def learned(
+    sets: Sequence[QuestionSet], course: Course, opened: Open, tell: Tell
+) -> tuple[dict[str, dict[str, JsonValue]], Folds]:
+    """Take all sets in and fit weights that have not seen what they will rank.
+
+    Returns:
+        What taking in each set did, and the weights.
+
+    Raises:
+        Unavailable: on a server.
+        FitImpossible: nothing can be learned.
+    """
+    known: list[Sample] = []
+    taken: dict[str, dict[str, JsonValue]] = {}
+    encoder = ""
+    for the_set in sets:
+        with opened(the_set.name) as place:
+            if place.school is None:
+                raise Unavailable("Weights are fitted in this process only.")
+            shown, done = take_in(the_set, course, place, tell)
+            taken[the_set.name] = done.model_dump(mode="json")
+            others = [one for one in sets if one is not the_set]
+            tell(f"{the_set.name}: taking samples to learn from")
+            known += place.school.samples(the_set, others, shown, course.seed)
+            encoder = place.embedder.fingerprint
+    return taken, cross_fit(known, encoder, course.folds, tell)
+
+
 def measure_set(
-    the_set: QuestionSet, others: Sequence[QuestionSet], course: Course, place: Place, tell: Tell
+    the_set: QuestionSet,
+    others: Sequence[QuestionSet],
+    course: Course,
+    place: Place,
+    tell: Tell,
+    folds: Folds | None = None,
 ) -> SetReport:
     """Take one set in and ask it everything.
 
@@ -69,11 +113,11 @@ def measure_set(
         course: what to do.
         place: what it is measured on.
         tell: told in a line what is going on.
+        folds: weights by fold, for the configuration that is ranked by them.
     """
-    the_set = narrowed(the_set, course.talks, course.seed)
     shown, ingested = take_in(the_set, course, place, tell)
     before = place.encoder.texts
-    asks = searches(the_set, course, place, shown)
+    asks = searches(the_set, course, place, shown, folds)
     questions = sampled(the_set.questions, course, answerable=True)
     negatives = unanswered(the_set, others, course)
     place.embedder.forget()
@@ -90,6 +134,7 @@ def measure_set(
         ingest=ingested.model_dump(mode="json"),
         baseline_texts=place.encoder.texts - before,
         encode_ms={} if place.remote else encode_ms,
+        tokens=tokens_spent(place.client) - ingested.tokens,
         configurations=tuple(figures),
     )
 
@@ -120,7 +165,7 @@ def take_in(the_set: QuestionSet, course: Course, place: Place, tell: Tell) -> t
 
 
 def searches(
-    the_set: QuestionSet, course: Course, place: Place, shown: Coverage
+    the_set: QuestionSet, course: Course, place: Place, shown: Coverage, folds: Folds | None = None
 ) -> list[tuple[Configuration, Ask]]:
     """Return how each configuration is asked."""
     memories: dict[str, list[Passage]] = {}
@@ -130,11 +175,12 @@ def searches(
         False: {memory: single(ones) for memory, ones in memories.items()},
         True: {memory: windows(ones) for memory, ones in memories.items()} if the_set.talks else {},
     }
+    unseen = None if folds is None else partial(folds.unseen, the_set.name)
     indexes: dict[bool, dict[str, FlatIndex]] = {False: {}, True: {}}
     asks: list[tuple[Configuration, Ask]] = []
     for one in course.configurations:
         if one.flat is None:
-            asks.append((one, place.search(one, shown, course.ks[-1])))
+            asks.append((one, place.search(one, shown, course.ks[-1], unseen)))
         elif chunks[one.windows]:
             found = flat_search(one, chunks[one.windows], place.embedder, indexes[one.windows])
             asks.append((one, found))

@@ -9,10 +9,11 @@ from apiflask import APIBlueprint
 from api.auth import Principal, Scope, require
 from api.routes.current import services
 from api.schemas.documents import BatchQuery, BatchResponse
-from api.schemas.usage import usage_out
+from api.schemas.usage import BudgetIn, budget_out, usage_out
+from api.shown import waiting_out
 from workers.errors import NotFound
 from workers.model import ENDED, BatchFile, BatchStatus, State
-from workers.usage import Spent
+from workers.usage import Budget, Spent
 
 blueprint = APIBlueprint("batches", __name__, url_prefix="/api/v1/batches")
 
@@ -20,6 +21,7 @@ blueprint = APIBlueprint("batches", __name__, url_prefix="/api/v1/batches")
 def _row(file: BatchFile, spent: Spent) -> dict[str, Any]:
     document = file.document
     error = file.error or (document.error if document and document.state == State.FAILED else None)
+    waiting = waiting_out(document) if document else None
     state = document.state if document else ("refused" if file.error else "deleted")
     return {
         "filename": file.filename,
@@ -37,6 +39,7 @@ def _row(file: BatchFile, spent: Spent) -> dict[str, Any]:
         "price": round(spent.price, 6),
         "warnings": [warning.model_dump() for warning in document.warnings] if document else [],
         "error": error.model_dump() if error else None,
+        "waiting": waiting.model_dump(mode="json") if waiting else None,
     }
 
 
@@ -65,6 +68,8 @@ def batch_out(status: BatchStatus) -> BatchResponse:
         waiting=status.waiting,
         running=status.running,
         counts=status.counts,
+        waits_for=status.waits_for,
+        budget=budget_out(services().ledger.budgets.of_batch(status.tenant, status.id)),
         usage=usage_out(usages.of_batch(status.id)),
         documents=[_row(file, spent.get(file.document_id or "", Spent())) for file in status.files],
     )
@@ -80,3 +85,20 @@ def show(batch_id: str, asked: BatchQuery) -> BatchResponse:
     status = services().ledger.batches.wait(caller.tenant, batch_id, asked.wait)
     _refuse_strangers(caller, status)
     return batch_out(status)
+
+
+@blueprint.put("/<batch_id>/budget")
+@blueprint.input(BudgetIn, arg_name="asked")
+@blueprint.output(BatchResponse)
+@blueprint.doc(
+    summary="Set what a batch may cost; what waited for it goes on",
+    security="bearer",
+    responses=[401, 403, 404, 422],
+)
+def set_budget(batch_id: str, asked: BudgetIn) -> BatchResponse:
+    """Set the budget of a batch; work that waited for it goes on within seconds."""
+    caller = require(Scope.WRITE)
+    batches, budgets = services().ledger.batches, services().ledger.budgets
+    _refuse_strangers(caller, batches.status(caller.tenant, batch_id))
+    budgets.set(caller.tenant, batch_id, Budget(price=asked.budget, tokens=asked.budget_tokens))
+    return batch_out(batches.status(caller.tenant, batch_id))

@@ -21,12 +21,14 @@ from api.schemas.documents import (
     DocumentPage,
     UploadResponse,
 )
-from api.schemas.usage import usage_out
+from api.schemas.usage import BudgetIn, usage_out
+from api.shown import document_out
 from api.uploads import Intake, incoming, take
 from ingest.model import Owner
 from workers.errors import NotFound
 from workers.ledger.listing import DocumentFilter
 from workers.model import DocumentRecord, State
+from workers.usage import Budget
 
 blueprint = APIBlueprint("documents", __name__, url_prefix="/api/v1/documents")
 
@@ -44,7 +46,13 @@ _UPLOAD_BODY = {
                         "group_id": {"type": "string"},
                         "session_id": {"type": "string"},
                         "metadata": {"type": "string", "description": "a JSON object kept with each file"},
+                        "replace": {
+                            "type": "boolean",
+                            "description": "take the place of older files of the same name and owner",
+                        },
                         "batch_id": {"type": "string", "description": "add to this batch of yours"},
+                        "budget": {"type": "number", "description": "most this new batch may cost"},
+                        "budget_tokens": {"type": "integer", "description": "the same in tokens"},
                     },
                 }
             }
@@ -75,6 +83,26 @@ def _form_metadata() -> dict[str, JsonValue]:
     return value
 
 
+def _form_budget() -> Budget | None:
+    told = {name: value for name in ("budget", "budget_tokens") if (value := request.form.get(name))}
+    if not told:
+        return None
+    if request.form.get("batch_id"):
+        raise BadRequest("The budget of a batch that is there is set by PUT /api/v1/batches/{id}/budget.")
+    try:
+        asked = BudgetIn.model_validate(told)
+    except ValidationError as error:
+        raise BadRequest(f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}.") from error
+    return Budget(price=asked.budget, tokens=asked.budget_tokens)
+
+
+def _form_flag(name: str) -> bool:
+    value = request.form.get(name, "").strip().lower()
+    if value not in ("", "true", "false", "1", "0", "yes", "no"):
+        raise BadRequest(f"{name} has to be true or false.")
+    return value in ("true", "1", "yes")
+
+
 @blueprint.post("")
 @blueprint.doc(summary="Hand in files", security="bearer", responses=[401, 403, 413, 422, 503])
 @blueprint.output(UploadResponse, status_code=202)
@@ -89,9 +117,13 @@ def upload() -> Response:
     if not files:
         raise BadRequest("There is no file in the field 'files'.")
     kept = services().ledger.idempotency
+    replace = _form_flag("replace")
 
     def hash_request() -> str:
-        fields = {"owner": owner.model_dump(), "metadata": metadata, "batch": request.form.get("batch_id")}
+        fields = {
+            "owner": owner.model_dump(), "metadata": metadata, "batch": request.form.get("batch_id"),
+            **({"replace": True} if replace else {}),
+        }  # fmt: skip
         return fingerprint(fields, [(file.filename or "", file.stream) for file in files])
 
     body, status = once(kept, owner.tenant, hash_request, lambda: (_take_all(owner, metadata, files), 202))
@@ -102,42 +134,14 @@ def upload() -> Response:
 
 
 def _take_all(owner: Owner, metadata: dict[str, JsonValue], files: list[FileStorage]) -> dict[str, Any]:
-    batch_id = request.form.get("batch_id") or services().ledger.batches.create(owner.tenant)
-    intake = Intake(services(), owner, batch_id, metadata, settings().parse.max_file_bytes)
+    budget = _form_budget()
+    batch_id = request.form.get("batch_id") or services().ledger.batches.create(owner.tenant, budget)
+    intake = Intake(
+        services(), owner, batch_id, metadata, settings().parse.max_file_bytes, _form_flag("replace")
+    )
     rows = [take(intake, one) for one in incoming(files, settings().parse)]
     services().enqueue()
     return UploadResponse(batch_id=batch_id, documents=rows).model_dump(mode="json", exclude_none=True)
-
-
-def document_out(record: DocumentRecord) -> DocumentOut:
-    """Return the public form of a document."""
-    error = record.error
-    return DocumentOut(
-        id=record.id,
-        kind=record.kind,
-        name=record.name,
-        media_type=record.media_type,
-        size_bytes=record.size_bytes,
-        sha256=record.sha256,
-        user_id=record.owner.user_id,
-        group_id=record.owner.group_id,
-        session_id=record.owner.session_id,
-        metadata=record.metadata,
-        status=record.state,
-        running=record.running,
-        stage_done=record.done,
-        stage_total=record.total or None,
-        elements=record.counts.elements,
-        episodes=record.counts.episodes,
-        facts=record.counts.facts,
-        ungrounded_facts=record.counts.ungrounded,
-        parent_id=record.parent_id,
-        warnings=[warning.model_dump(mode="json") for warning in record.warnings],
-        error=error.model_dump() if error and record.state != State.READY else None,
-        received_at=record.received_at,
-        updated_at=record.updated_at,
-        finished_at=record.finished_at,
-    )
 
 
 @blueprint.get("")

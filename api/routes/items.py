@@ -24,7 +24,7 @@ from api.schemas.items import (
     ItemType,
 )
 from api.schemas.memories import RawMessageOut
-from retrieval.filters import AllOf, Compare, Operator
+from retrieval.filters import AllOf, AsOf, Compare, Operator
 from retrieval.matching import matches, owner_values
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Collection
@@ -57,7 +57,9 @@ def get(asked: GetRequest) -> GetResponse:
     start = asked.cursor
     if start is not None and not valid_ids([start]):
         raise BadCursor
-    page = services().store.page(layer, caller.tenant, without_hidden(caller, where), asked.limit, start)
+    # What a newer version has replaced is no memory of today.
+    shown = AllOf(parts=(without_hidden(caller, where), AsOf()))
+    page = services().store.page(layer, caller.tenant, shown, asked.limit, start)
     return GetResponse(
         episodes=[EpisodeItem.of(one) for one in page.items if isinstance(one, IndexedEpisode)],
         facts=[FactItem.of(one) for one in page.items if isinstance(one, IndexedFact)],
@@ -82,7 +84,11 @@ def delete(asked: DeleteRequest) -> DeleteResponse:
     forgot = forget(services(), caller.tenant, asked.ids, **bound)
     services().enqueue()
     return DeleteResponse(
-        episodes=forgot.episodes, facts=forgot.facts, messages=forgot.messages, unknown=list(forgot.unknown)
+        episodes=forgot.episodes,
+        facts=forgot.facts,
+        messages=forgot.messages,
+        insights=forgot.insights,
+        unknown=list(forgot.unknown),
     )
 
 

@@ -10,9 +10,10 @@ from api.routes.current import services, settings
 from api.routes.narrowing import where_of, without_hidden
 from api.schemas.search import QueryOut, SearchRequest, SearchResponse
 from extract.chat.errand import Errand, running
-from retrieval.errors import InvalidQuery
-from retrieval.model import SearchMethod, SearchQuery
+from retrieval.model import Include, SearchQuery
+from workers.evidence import evidence
 from workers.fresh import fresh_messages
+from workers.learnt import learnt
 from workers.originals import originals
 
 blueprint = APIBlueprint("memories", __name__, url_prefix="/api/v1/memories")
@@ -26,8 +27,6 @@ def search(asked: SearchRequest) -> Response:
     """Answer a question from one owner's memory."""
     caller = require(Scope.READ)
     where = where_of(caller, asked.filters)
-    if asked.method is SearchMethod.AGENTIC:
-        raise InvalidQuery("The method 'agentic' is not built yet; ask with 'hybrid'.")
     query = SearchQuery(
         text=asked.query,
         tenant=caller.tenant,
@@ -46,7 +45,9 @@ def search(asked: SearchRequest) -> Response:
     with running(Errand(caller.tenant, stage="search")):
         answer = services().searcher.search(narrowed)
     shown = QueryOut(text=asked.query, method=asked.method, filters_applied=asked.filters)
-    response = SearchResponse.of(answer, shown, fresh)
+    response = SearchResponse.of(answer, shown, fresh, learnt(services().ledger, query))
     if asked.include_original_data:
         response.show_originals(originals(services().artifacts, answer))
+    if Include.EVIDENCE in asked.include:
+        response.show_evidence(evidence(services().artifacts, answer))
     return jsonify(response.public())

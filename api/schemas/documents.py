@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.schemas.usage import UsageOut
+from api.schemas.usage import BudgetOut, UsageOut
 from workers.model import State
 
 
@@ -28,6 +28,17 @@ class UploadResponse(BaseModel):
 
     batch_id: str
     documents: list[AcceptedDocument]
+
+
+class WaitingOut(BaseModel):
+    """What a document waits for; it goes on by itself."""
+
+    code: str = Field(
+        description="'budget_day', 'budget_batch', 'llm_turn', 'llm_rate_limited' or an error's"
+    )
+    detail: str
+    next_step: str
+    until: datetime | None
 
 
 class DocumentOut(BaseModel):
@@ -54,9 +65,13 @@ class DocumentOut(BaseModel):
     parent_id: str | None
     warnings: list[dict[str, Any]]
     error: dict[str, str] | None
+    waiting: WaitingOut | None = Field(
+        description="why and until when it is put off: a limit, a budget, or after an error"
+    )
     received_at: datetime
     updated_at: datetime
     finished_at: datetime | None
+    superseded_by: str | None = Field(description="the newer version that took its place")
     usage: UsageOut | None = Field(default=None, description="what models cost; not told in lists")
 
 
@@ -111,7 +126,9 @@ class BatchResponse(BaseModel):
     waiting: int
     running: int
     counts: dict[str, int]
+    waits_for: dict[str, int] = Field(description="waiting documents that are put off, by reason")
     usage: UsageOut
+    budget: BudgetOut | None = Field(description="of this batch alone; null: that of the settings")
     documents: list[dict[str, Any]]
 
 

@@ -145,4 +145,5 @@ class DeleteResponse(BaseModel):
     episodes: int = 0
     facts: int = 0
     messages: int = 0
+    insights: int = Field(default=0, description="entries of profiles, cases and skills")
     unknown: list[str] = []

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from api.schemas.insights import AgentMemoryOut, ProfileOut, profiles_of
 from api.schemas.memories import RawMessageOut
 from extract.model import AtomicFact
 from ingest.anchors import Anchor
@@ -22,9 +23,14 @@ from retrieval.model import (
     MemoryType,
     SearchAnswer,
     SearchMethod,
+    SearchTrace,
 )
 from workers.conversation import KnownMessage
+from workers.evidence import Evidence, Piece
+from workers.learnt import Learnt
 from workers.originals import Originals
+
+_NOTHING = Learnt()
 
 
 class SearchRequest(BaseModel):
@@ -85,6 +91,17 @@ class OriginalOut(BaseModel):
         )
 
 
+class EvidenceOut(OriginalOut):
+    """A piece of the source at or beside a hit."""
+
+    of_hit: bool = Field(description="false for what only stands beside the hit")
+
+    @classmethod
+    def around(cls, piece: Piece) -> EvidenceOut:
+        """Return the public form of a piece."""
+        return cls(**OriginalOut.of(piece.element).model_dump(), of_hit=piece.of_hit)
+
+
 class FactOut(BaseModel):
     """A fact of the answer."""
 
@@ -99,6 +116,7 @@ class FactOut(BaseModel):
     occurred_at: datetime | None
     trace: HitTrace | None = None
     original_data: list[OriginalOut] | None = None
+    evidence: list[EvidenceOut] | None = None
 
     @classmethod
     def of(cls, hit: FactHit) -> FactOut:
@@ -136,6 +154,7 @@ class EpisodeOut(BaseModel):
     atomic_facts: list[FactOut]
     trace: HitTrace | None = None
     original_data: list[OriginalOut] | None = None
+    evidence: list[EvidenceOut] | None = None
 
     @classmethod
     def of(cls, hit: EpisodeHit) -> EpisodeOut:
@@ -159,13 +178,6 @@ class EpisodeOut(BaseModel):
         )
 
 
-class AgentMemoryOut(BaseModel):
-    """What agents learned: cases and the skills generalised from them."""
-
-    cases: list[dict[str, Any]] = []
-    skills: list[dict[str, Any]] = []
-
-
 class QueryOut(BaseModel):
     """The question as it was understood."""
 
@@ -183,23 +195,29 @@ class SearchResponse(BaseModel):
 
     episodes: list[EpisodeOut]
     facts: list[FactOut]
-    profiles: list[dict[str, Any]]
+    profiles: list[ProfileOut]
     raw_messages: list[RawMessageOut]
     agent_memory: AgentMemoryOut
     query: QueryOut
     relevant: bool | None = None
     degraded: list[Degraded] | None = None
-    trace: dict[str, Any] | None = None
+    trace: SearchTrace | None = None
 
     @classmethod
-    def of(cls, answer: SearchAnswer, query: QueryOut, fresh: Sequence[KnownMessage] = ()) -> SearchResponse:
+    def of(
+        cls,
+        answer: SearchAnswer,
+        query: QueryOut,
+        fresh: Sequence[KnownMessage] = (),
+        learnt: Learnt = _NOTHING,
+    ) -> SearchResponse:
         """Return the public form of an answer."""
         return cls(
             episodes=[EpisodeOut.of(hit) for hit in answer.episodes if hit.answers],
             facts=[FactOut.of(hit) for hit in answer.facts],
-            profiles=list(answer.profiles),
+            profiles=profiles_of(learnt.profiles),
             raw_messages=[RawMessageOut.of(one) for one in fresh],
-            agent_memory=AgentMemoryOut(cases=list(answer.agent_cases), skills=list(answer.agent_skills)),
+            agent_memory=AgentMemoryOut.of(learnt),
             query=query,
             relevant=answer.relevant,
             degraded=list(answer.degraded) or None,
@@ -208,10 +226,17 @@ class SearchResponse(BaseModel):
 
     def show_originals(self, originals: Originals) -> None:
         """Put the words of the source beside each hit."""
-        hits: list[EpisodeOut | FactOut] = [*self.episodes, *self.facts]
-        hits += (fact for episode in self.episodes for fact in episode.atomic_facts)
-        for hit in hits:
+        for hit in self._hits():
             hit.original_data = [OriginalOut.of(element) for element in originals.get(hit.id, ())]
+
+    def show_evidence(self, evidence: Evidence) -> None:
+        """Put the source around each hit beside it."""
+        for hit in self._hits():
+            hit.evidence = [EvidenceOut.around(piece) for piece in evidence.get(hit.id, ())]
+
+    def _hits(self) -> list[EpisodeOut | FactOut]:
+        nested = (fact for episode in self.episodes for fact in episode.atomic_facts)
+        return [*self.episodes, *self.facts, *nested]
 
     def public(self) -> dict[str, Any]:
         """Return the JSON body: optional extras only where they hold something."""
@@ -224,7 +249,7 @@ class SearchResponse(BaseModel):
             *body["facts"],
             *(f for e in body["episodes"] for f in e["atomic_facts"]),
         ]:
-            for key in ("trace", "original_data"):
+            for key in ("trace", "original_data", "evidence"):
                 if hit[key] is None:
                     del hit[key]
         return body

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from workers.usage import Spent, UsageRow
+from workers.usage import Budget, Spent, UsageRow
 
 
 class UsageOut(BaseModel):
@@ -19,6 +19,22 @@ class UsageOut(BaseModel):
     prompt_tokens: int
     completion_tokens: int
     price: float = Field(description="in units of LLM_PRICE_IN, LLM_PRICE_OUT and EMBED_PRICE_IN")
+
+
+class BudgetIn(BaseModel):
+    """What a batch may cost, as price and as tokens in and out; 0 means no bound."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    budget: float = Field(default=0, ge=0, le=10**9)
+    budget_tokens: int = Field(default=0, ge=0, le=10**15)
+
+
+class BudgetOut(BaseModel):
+    """What a batch may cost; 0 means no bound."""
+
+    price: float
+    tokens: int
 
 
 class UsageQuery(BaseModel):
@@ -54,6 +70,11 @@ class UsageResponse(BaseModel):
 def usage_out(spent: Spent) -> UsageOut:
     """Return the public form of a sum."""
     return UsageOut(**_shown(spent))
+
+
+def budget_out(budget: Budget | None) -> BudgetOut | None:
+    """Return the public form of a batch's own budget."""
+    return None if budget is None else BudgetOut(price=budget.price, tokens=budget.tokens)
 
 
 def usage_day(row: UsageRow) -> UsageDay:

@@ -13,10 +13,11 @@ from ingest.anchors import Frozen
 
 
 class ChatMessage(Frozen):
-    """One message of a request."""
+    """One message of a request. Pictures are data URLs, shown behind the words."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+    pictures: tuple[str, ...] = ()
 
 
 class ChatRequest(Frozen):

@@ -7,6 +7,7 @@ out in the order in which they are asked for, and only if they are near enough t
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from threading import Lock
@@ -62,6 +63,11 @@ class Pace(NamedTuple):
     def hold(self, until: float) -> Pace:
         """Return the pace when nobody may call before a moment."""
         return self._replace(held_until=max(self.held_until, until))
+
+
+def pace_name(endpoint: str, api_key: str) -> str:
+    """Return the name of a key's pace, from which neither endpoint nor key can be read."""
+    return hashlib.sha256(f"{endpoint}\n{api_key}".encode()).hexdigest()[:32]
 
 
 class Paces(Protocol):

@@ -6,7 +6,6 @@ differ still agree. What is kept is three moments; a server that forgets them co
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -57,13 +56,13 @@ class RedisPaces:
 
     Args:
         url: ``redis://``, ``rediss://`` or ``unix://``.
-        endpoint, api_key: whose pace it is; only a hash of the two is written.
+        name: whose pace it is; see ``pace_name``.
         prefix: put before the name, where several installations share a server.
     """
 
-    def __init__(self, url: str, endpoint: str, api_key: str, prefix: str = "") -> None:
+    def __init__(self, url: str, name: str, prefix: str = "") -> None:
         self._url = url
-        self._name = f"{prefix}strata:pace:{pace_name(endpoint, api_key)}"
+        self._name = f"{prefix}strata:pace:{name}"
 
     def take(self, cost: Cost, longest_s: float) -> Turn:
         """Take the next turn; see ``Paces``."""
@@ -103,11 +102,6 @@ class RedisPaces:
     @cached_property
     def _held(self) -> Any:  # noqa: ANN401
         return self._client.register_script(_HELD)
-
-
-def pace_name(endpoint: str, api_key: str) -> str:
-    """Return the name of a key's pace, from which neither endpoint nor key can be read."""
-    return hashlib.sha256(f"{endpoint}\n{api_key}".encode()).hexdigest()[:32]
 
 
 def _us(seconds: float) -> int:

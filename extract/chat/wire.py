@@ -26,7 +26,7 @@ def body_of(request: ChatRequest, capabilities: Capabilities, model: str) -> dic
         messages = _with_schema(messages, request.json_schema)
     body: dict[str, Any] = {
         "model": model,
-        "messages": [message.model_dump() for message in messages],
+        "messages": [_message(message) for message in messages],
         "max_tokens" if capabilities.legacy_limit else "max_completion_tokens": request.max_output_tokens,
     }
     if capabilities.sampling:
@@ -40,6 +40,13 @@ def body_of(request: ChatRequest, capabilities: Capabilities, model: str) -> dic
         case Rung.OBJECT:
             body["response_format"] = {"type": "json_object"}
     return body
+
+
+def _message(message: ChatMessage) -> dict[str, Any]:
+    if not message.pictures:
+        return {"role": message.role, "content": message.content}
+    shown = [{"type": "image_url", "image_url": {"url": url}} for url in message.pictures]
+    return {"role": message.role, "content": [{"type": "text", "text": message.content}, *shown]}
 
 
 def _strict(schema: Any) -> Any:  # noqa: ANN401  any JSON value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from ingest.anchors import SectionAnchor
@@ -80,6 +81,7 @@ def _partition(name: str) -> Callable[..., list[Any]]:
     return found
 
 
+@cache
 def _split_sentences_offline() -> None:
     """Give the library a sentence splitter where its language model is missing, which it would download."""
     if importlib.util.find_spec("en_core_web_sm") is not None:

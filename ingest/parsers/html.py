@@ -11,6 +11,7 @@ from ingest.context import ParseContext, Piece
 from ingest.encoding import decode_text
 from ingest.model import ElementKind
 from ingest.parsers.html_blocks import blocks
+from ingest.parsers.html_pictures import page_pictures
 from ingest.parsers.html_text import Block
 from ingest.parsers.html_tokens import attributes, tokens, unify_newlines
 
@@ -41,6 +42,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         if block.kind is ElementKind.TITLE:
             context.describe(title=context.metadata.title or block.text)
         yield Piece(block.kind, block.text, _anchor(block), block.level, block.cells, block.metadata)
+    yield from page_pictures(context, text)
 
 
 def _anchor(block: Block) -> SectionAnchor:

@@ -12,10 +12,9 @@ from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile, FileTooLarge
 from ingest.parsers.ocr_budget import OcrBudget
 from ingest.parsers.ocr_pieces import picture_pieces
-from ingest.parsers.pixels import to_rgb
+from ingest.parsers.pixels import DAMAGE, to_rgb
+from ingest.parsers.views import show_unread
 
-# What Pillow raises for damaged pictures, depending on the format.
-_DAMAGE = (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, MemoryError)
 _FRAMES_ARE_PAGES = ("TIFF", "MPO")
 
 
@@ -39,7 +38,7 @@ def _open(context: ParseContext) -> Image.Image:
         return Image.open(context.path)
     except UnidentifiedImageError as error:
         raise CorruptFile("The picture cannot be decoded.") from error
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise CorruptFile(f"The picture cannot be decoded: {error}.") from error
 
 
@@ -62,14 +61,16 @@ def _read_frames(context: ParseContext, picture: Image.Image) -> Iterator[Piece]
             pixels = to_rgb(_loaded(picture))
         except EOFError:
             break
-        except _DAMAGE as error:
+        except DAMAGE as error:
             damage = str(error) or type(error).__name__
             break
         frames += 1
         if not budget.left():
             budget.skipped.append(frames)
             continue
-        for piece in picture_pieces(budget.read(pixels), frames):
+        found = budget.read(pixels)
+        show_unread(context, frames, pixels, found)
+        for piece in picture_pieces(found, frames):
             texts += 1
             yield piece
     budget.report(context)
@@ -91,7 +92,7 @@ def _loaded(picture: Image.Image) -> Image.Image:
 def _describe(context: ParseContext, picture: Image.Image) -> None:
     try:
         exif = picture.getexif()
-    except _DAMAGE as error:  # a PNG is decoded to the end for it
+    except DAMAGE as error:  # a PNG is decoded to the end for it
         context.warn("metadata_unreadable", f"The picture's metadata cannot be read: {error}.")
         return
     taken = _date(

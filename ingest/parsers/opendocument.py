@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from zipfile import ZipFile
 
 from pydantic import JsonValue
 
@@ -12,6 +13,7 @@ from ingest.anchors import SectionAnchor
 from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile
 from ingest.model import Cell, ElementKind
+from ingest.parsers.inner_pictures import InnerPictures
 from ingest.parsers.ooxml import Node, attribute, local, parse_xml
 from ingest.parsers.tables import column_letters, is_header
 from ingest.zipguard import checked_zip, read_member
@@ -34,11 +36,16 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         if "meta.xml" in members:
             _describe(context, parse_xml(read_member(package, "meta.xml"), recover=True))
         styles = parse_xml(read_member(package, "styles.xml")) if "styles.xml" in members else None
+        yield from _read(context, package, content, styles)
+
+
+def _read(context: ParseContext, package: ZipFile, content: Node, styles: Node | None) -> Iterator[Piece]:
     body = next(content.iter("{*}text"), None)
     if body is None or local(body.getparent()) != "body":
         raise CorruptFile("The document has no text body.")
-    walk = _Walk()
-    yield from walk.blocks(body, 0)
+    pictures = InnerPictures(context)
+    yield from _Walk(package, pictures).blocks(body, 0)
+    pictures.report()
     if styles is not None:
         yield from _margins(styles)
 
@@ -69,6 +76,8 @@ def _date(text: str) -> datetime | None:
 class _Walk:
     """A walk through a document that knows the headings above and counts blocks."""
 
+    package: ZipFile
+    pictures: InnerPictures
     headings: list[str] = field(default_factory=list)
     count: int = 0
     tables: int = 0
@@ -140,8 +149,18 @@ class _Walk:
                 for piece in self.blocks(child, 0):
                     plain = piece.kind is ElementKind.PARAGRAPH
                     yield piece._replace(kind=ElementKind.TEXT_BOX) if plain else piece
+            elif local(child) == "image":
+                yield from self._picture(attribute(child, "href"))
             elif local(child) in ("title", "desc") and (text := " ".join("".join(child.itertext()).split())):
                 yield Piece(ElementKind.FIGURE, text, self._anchor("picture"))
+
+    def _picture(self, name: str) -> Iterator[Piece]:
+        """Yield what is written in a picture of the package; those elsewhere are not fetched."""
+        try:
+            data = read_member(self.package, name.removeprefix("./"))
+        except CorruptFile:
+            return
+        yield from self.pictures.read(data, self._anchor("picture"))
 
     def _table(self, node: Node) -> Iterator[Piece]:
         self.tables += 1

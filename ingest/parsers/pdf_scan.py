@@ -21,6 +21,7 @@ from ingest.parsers.ocr_budget import OcrBudget
 from ingest.parsers.ocr_pieces import picture_pieces
 from ingest.parsers.page_lines import Box, contains
 from ingest.parsers.pdf_text import TextLayer
+from ingest.parsers.views import show_unread
 
 _FEW_LETTERS = 20
 _SPARSE_LETTERS = 200
@@ -57,7 +58,7 @@ def scan_pieces(
             budget.skipped.append(number)
             return
         try:
-            yield from _read(page, region, number, layer, budget)
+            yield from _read(context, page, region, number, layer, budget)
         except MUPDF_ERRORS as error:
             context.warn("picture_unreadable", f"A picture on page {number} cannot be read: {error}.")
 
@@ -112,12 +113,15 @@ def _is_written_over(box: Box, layer: TextLayer) -> bool:
     return letters > _FEW_LETTERS
 
 
-def _read(page: PdfPage, region: Box, number: int, layer: TextLayer, budget: OcrBudget) -> Iterator[Piece]:
+def _read(
+    context: ParseContext, page: PdfPage, region: Box, number: int, layer: TextLayer, budget: OcrBudget
+) -> Iterator[Piece]:
     zoom = zoom_for(region[2] - region[0], region[3] - region[1])
     scale, clip = pymupdf.Matrix(zoom, zoom), pymupdf.Rect(region)
     pixels = page.get_pixmap(matrix=scale, clip=clip, colorspace=pymupdf.csRGB, alpha=False, annots=False)
     picture = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples)
     found = budget.read(picture)
+    show_unread(context, number, picture, found)
 
     def place(box: Box) -> Box:
         x0, y0, x1, y1 = (value / zoom for value in box)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PIL import Image, ImageStat
 
 _BRIGHT = 160
+DAMAGE = (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, MemoryError)
+"""What Pillow raises for damaged pictures, depending on the format."""
 
 
 def to_rgb(picture: Image.Image) -> Image.Image:

@@ -15,6 +15,7 @@ from ingest.errors import CorruptFile, FileTooLarge
 from ingest.limits import ParseLimits
 from ingest.model import ElementKind
 from ingest.parsers.embedded import attach_embedded
+from ingest.parsers.inner_pictures import InnerPictures
 from ingest.parsers.ooxml import Node, attribute, local, tag
 from ingest.parsers.opc import Package
 from ingest.parsers.properties import describe_package
@@ -65,12 +66,14 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         rows_left = context.limits.max_rows
         damage: CorruptFile | None = None
         is_empty = True
+        pictures = InnerPictures(context)
         for sheet in sheets:
-            reader = _SheetReader(context, package, sheet, workbook, rows_left)
+            reader = _SheetReader(context, package, sheet, workbook, rows_left, pictures)
             for piece in reader.pieces():
                 is_empty = False
                 yield piece
             rows_left, damage = reader.rows_left, damage or reader.damage
+        pictures.report()
         if damage and is_empty:
             raise damage
         attach_embedded(context, package, *(sheet.part for sheet in sheets))
@@ -106,9 +109,16 @@ class _SheetReader:
     """Reads one sheet; its name is announced before its first piece."""
 
     def __init__(
-        self, context: ParseContext, package: Package, sheet: _Sheet, workbook: Workbook, rows_left: int
+        self,
+        context: ParseContext,
+        package: Package,
+        sheet: _Sheet,
+        workbook: Workbook,
+        rows_left: int,
+        pictures: InnerPictures,
     ) -> None:
         self._context, self._package, self._sheet, self._workbook = context, package, sheet, workbook
+        self._pictures = pictures
         self.rows_left = rows_left
         self.damage: CorruptFile | None = None
 
@@ -137,7 +147,7 @@ class _SheetReader:
                 metadata={**sheet.metadata, **hidden, **header},
             )
         yield from sheet_comments(package, sheet.part, sheet.name, sheet.metadata)
-        yield from sheet_drawings(package, sheet.part, sheet.name, sheet.metadata)
+        yield from sheet_drawings(package, sheet.part, sheet.name, sheet.metadata, self._pictures)
         yield from margins
 
     def _tables(self) -> list[Area]:

@@ -12,6 +12,8 @@ from ingest.anchors import SheetAnchor
 from ingest.context import Piece
 from ingest.model import ElementKind
 from ingest.parsers.drawing import alt_text, graphic_texts, text_lines, visible
+from ingest.parsers.graphic_pictures import graphic_pictures
+from ingest.parsers.inner_pictures import InnerPictures
 from ingest.parsers.ooxml import Node, attribute, local
 from ingest.parsers.opc import Package
 from ingest.parsers.sheet_controls import sheet_controls
@@ -76,8 +78,10 @@ def _people(package: Package) -> dict[str, str]:
     return found
 
 
-def sheet_drawings(package: Package, part: str, sheet: str, metadata: Metadata) -> Iterator[Piece]:
-    """Yield text boxes, charts, diagrams and alternative texts, each with the cell it starts in."""
+def sheet_drawings(
+    package: Package, part: str, sheet: str, metadata: Metadata, pictures: InnerPictures
+) -> Iterator[Piece]:
+    """Yield text boxes, charts, diagrams, alternative texts and picture texts, each with its first cell."""
     told: set[str] = set()
     for target in package.related(part, "drawing"):
         root = package.optional(target)
@@ -88,7 +92,7 @@ def sheet_drawings(package: Package, part: str, sheet: str, metadata: Metadata) 
                 yield Piece(ElementKind.TEXT_BOX, text, anchor, metadata=metadata)
             for text in (*graphic_texts(package, target, holder), *_descriptions(holder)):
                 yield Piece(ElementKind.FIGURE, text, anchor, metadata=metadata)
-
+            yield from graphic_pictures(package, pictures, target, holder, anchor, metadata)
     for control in sheet_controls(package, part):
         # Newer programs draw a control twice, in both languages.
         if control.text.lstrip("☒☐ ") not in told:

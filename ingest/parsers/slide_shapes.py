@@ -13,6 +13,8 @@ from ingest.anchors import SlideAnchor
 from ingest.context import Piece
 from ingest.model import Cell, ElementKind
 from ingest.parsers.drawing import TextLine, alt_text, graphic_texts, text_lines, visible_branch
+from ingest.parsers.graphic_pictures import graphic_pictures
+from ingest.parsers.inner_pictures import InnerPictures
 from ingest.parsers.ooxml import Node, attribute, local, tag
 from ingest.parsers.opc import Package
 from ingest.parsers.tables import header_names, is_header
@@ -33,6 +35,7 @@ class SlideReader:
     part: str
     number: int
     metadata: dict[str, JsonValue]
+    pictures: InnerPictures | None = None
 
     def _anchor(self, part: Part) -> SlideAnchor:
         return SlideAnchor(slide=self.number, part=part)
@@ -58,6 +61,9 @@ class SlideReader:
         text = alt_text(_properties(shape))
         if text:
             yield Piece(ElementKind.FIGURE, text, self._anchor("figure"), metadata=self.metadata)
+        if name == "pic" and self.pictures:
+            where = self._anchor("figure")
+            yield from graphic_pictures(self.package, self.pictures, self.part, shape, where, self.metadata)
 
     def _text(self, shape: Node) -> Iterator[Piece]:
         kind = _placeholder(shape)

@@ -8,6 +8,7 @@ from ingest.context import ParseContext, Piece
 from ingest.errors import FileTooLarge
 from ingest.model import ElementKind
 from ingest.parsers.embedded import attach_embedded
+from ingest.parsers.inner_pictures import InnerPictures
 from ingest.parsers.ooxml import Node, attribute, tag
 from ingest.parsers.opc import Package
 from ingest.parsers.properties import describe_package
@@ -37,15 +38,17 @@ def parse(context: ParseContext) -> Iterator[Piece]:
             raise FileTooLarge(f"The presentation has more than {context.limits.max_pages} slides.")
         context.describe(page_count=len(slides))
         authors = read_authors(package, part)
+        pictures = InnerPictures(context)
         seen: set[tuple[ElementKind, str]] = set()
         for number, target in enumerate(slides, start=1):
-            for piece in _slide(context, package, target, number, authors):
+            for piece in _slide(context, package, target, number, authors, pictures):
                 # What runs along every slide is told once, where it first appears.
                 if piece.kind in _RUNNING or "master" in piece.metadata:
                     if (piece.kind, piece.text) in seen:
                         continue
                     seen.add((piece.kind, piece.text))
                 yield piece
+        pictures.report()
         attach_embedded(context, package, *slides)
 
 
@@ -63,14 +66,19 @@ def attribute_r(node: Node) -> str:
 
 
 def _slide(
-    context: ParseContext, package: Package, target: str, number: int, authors: CommentAuthors
+    context: ParseContext,
+    package: Package,
+    target: str,
+    number: int,
+    authors: CommentAuthors,
+    pictures: InnerPictures,
 ) -> Iterator[Piece]:
     root = package.optional(target)
     if root is None:
         context.warn("slide_unreadable", f"Slide {number} is damaged and was left out.")
         return
     hidden = attribute(root, "show", "1") in ("0", "false")
-    reader = SlideReader(package, target, number, {"hidden": True} if hidden else {})
+    reader = SlideReader(package, target, number, {"hidden": True} if hidden else {}, pictures)
     yield from reader.shapes(root)
     for source in package.related(target, "notesSlide"):
         notes = package.optional(source)

@@ -15,6 +15,10 @@ from ingest.parsers.pdf_scan import zoom_for
 
 def read_rendered(context: ParseContext, data: bytes) -> Iterator[Piece]:
     """Yield what is read in the rendering of an SVG document; a warning where there is nothing."""
+    budget = OcrBudget(context.limits.ocr_s)
+    if not budget.left():
+        context.warn("ocr_time_is_up", "The drawing has no text, and pixels are not read (PARSE_OCR_S is 0).")
+        return
     try:
         with pymupdf.open(stream=data, filetype="svg") as drawing:
             page = drawing[0]
@@ -24,7 +28,7 @@ def read_rendered(context: ParseContext, data: bytes) -> Iterator[Piece]:
         context.warn("not_rendered", f"The drawing has no text and cannot be rendered: {error}.")
         return
     picture = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples)
-    found = OcrBudget(context.limits.ocr_s).read(picture)
+    found = budget.read(picture)
     if not found.lines:
         context.warn("no_text", "No text was found in the drawing.")
     yield from picture_pieces(

@@ -11,6 +11,7 @@ from ingest.context import ParseContext, Piece
 from ingest.model import ElementKind
 from ingest.parsers.chunks import read_chunk
 from ingest.parsers.embedded import attach_embedded
+from ingest.parsers.inner_pictures import InnerPictures
 from ingest.parsers.ooxml import Node, attribute, local, tag
 from ingest.parsers.opc import Package
 from ingest.parsers.properties import describe_package
@@ -47,6 +48,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
             return package.optional(next(iter(package.related(part, kind)), ""))
 
         walker = Walker(package, read_styles(related("styles"), related("numbering")))
+        walker.pictures = InnerPictures(context)
         walker.embed = partial(read_chunk, context, package)
         for kind, name, element in _NOTE_PARTS:
             for source in package.related(part, kind):
@@ -58,6 +60,7 @@ def parse(context: ParseContext) -> Iterator[Piece]:
         for key in list(walker.notes):
             yield from walker.note(key)
         yield from _margins(walker, package, part, root)
+        walker.pictures.report()
         attach_embedded(context, package, part, *_story_parts(package, part))
 
 

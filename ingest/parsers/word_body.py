@@ -12,6 +12,8 @@ from ingest.anchors import SectionAnchor
 from ingest.context import Piece
 from ingest.model import ElementKind
 from ingest.parsers.drawing import graphic_texts, text_lines, visible_branch
+from ingest.parsers.graphic_pictures import graphic_pictures
+from ingest.parsers.inner_pictures import InnerPictures
 from ingest.parsers.ooxml import Node, attribute, local, tag
 from ingest.parsers.opc import Package
 from ingest.parsers.word_inline import Fields, Inline
@@ -77,6 +79,7 @@ class Walker:
     styles: Styles
     notes: dict[tuple[str, str], Note] = field(default_factory=dict)
     embed: Callable[[str, str], Iterator[Piece]] | None = None
+    pictures: InnerPictures | None = None
     headings: list[tuple[int, str]] = field(default_factory=list)
     blocks: int = 0
     tables: int = 0
@@ -165,6 +168,11 @@ class Walker:
                 figures.extend(graphic_texts(self.package, source, drawing))
         for text in dict.fromkeys(figures):
             yield Piece(ElementKind.FIGURE, text, self._anchor(place), metadata=place.metadata)
+        if self.package and self.pictures:
+            for drawing in inline.drawings:
+                yield from graphic_pictures(
+                    self.package, self.pictures, source, drawing, self._anchor(place), place.metadata
+                )
         box = Place(place.part or "text box", place.kind or ElementKind.TEXT_BOX, place.metadata)
         for node in inline.boxes:
             if local(node) == "txBody":

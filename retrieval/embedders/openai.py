@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from extract.chat.model import CallRecord, Usage
 from extract.errors import QuotaExhausted
 from extract.scripts import estimate_tokens
 from ingest.errors import StrataError
+from retrieval.embedders.meter import UNMETERED, Meter
 from retrieval.errors import EmbedderQuota, EmbedderRefused, EmbedderUnavailable, FingerprintMismatch
 from retrieval.knobs import EmbedKnobs
 from retrieval.protocols import Vector
@@ -41,17 +42,17 @@ class OpenAIEmbedder:
 
     Args:
         knobs: model, dimension and address; ``model`` and ``dimension`` have to be set.
-        on_call: told of every request, failed ones included.
+        meter: asked before every request, and told of it afterwards.
 
     Raises:
         EmbedderRefused: model or dimension is missing.
     """
 
-    def __init__(self, knobs: EmbedKnobs, on_call: Callable[[CallRecord], None] | None = None) -> None:
+    def __init__(self, knobs: EmbedKnobs, meter: Meter = UNMETERED) -> None:
         if not knobs.model or not knobs.dimension:
             raise EmbedderRefused("EMBED_MODEL and EMBED_DIMENSION have to be set for EMBEDDER=openai.")
         self._knobs = knobs
-        self._on_call = on_call or (lambda record: None)
+        self._meter = meter
         self._lock = Lock()
         self._client: OpenAI | None = None
 
@@ -107,6 +108,7 @@ class OpenAIEmbedder:
             yield batch
 
     def _recorded(self, texts: list[str]) -> Vector:
+        self._meter.before()
         started = time.monotonic()
         usage, outcome = Usage(), "failed"
         try:
@@ -118,7 +120,7 @@ class OpenAIEmbedder:
             raise
         finally:
             seconds = time.monotonic() - started
-            self._on_call(CallRecord(self._knobs.model, usage, seconds, outcome, 1, current()))
+            self._meter.after(CallRecord(self._knobs.model, usage, seconds, outcome, 1, current()))
 
     def _ask(self, texts: list[str]) -> tuple[Vector, Usage]:
         rows, told = _read(self._post(texts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -106,6 +106,7 @@ def samples(
     memory: Memory,
     questions: Sequence[Question],
     knobs: MragKnobs,
+    where: Callable[[Question], AllOf] | None = None,
 ) -> Iterator[Sample]:
     """Yield a sample per question, with the candidates a search would rank; none where there are none.
 
@@ -115,11 +116,12 @@ def samples(
         memory: the set.
         questions: of the set; those without gold teach when nothing is to be found.
         knobs: depths.
+        where: whose memory a question is asked in; as ``remember`` puts it there when None.
     """
     for question in questions:
         asked = ask(question.text)
         probe = Probe(embedder.embed_query(question.text), asked.terms)
-        query = SearchQuery(text=question.text[:4000], tenant=TENANT, where=_where(question))
+        query = SearchQuery(text=question.text[:4000], tenant=TENANT, where=(where or _where)(question))
         found = gather(Trips(store, query), asked, probe, RrfScorer(knobs.rrf_k), knobs, _WANTED)
         if found.facts.ids:
             yield _sample(memory, question, found.episodes, found.facts, len(asked.terms.indices))._replace(
@@ -127,6 +129,12 @@ def samples(
                 episodes=episode_signals(asked, found.episodes, found.facts),
                 search=search_signals(asked, found.facts),
             )
+
+
+def group_of(set_name: str, question: Question) -> str:
+    """Return what must not be both learned from and judged by: a talk, or the text that answers."""
+    gold = question.gold if question.answerable else ()
+    return f"{set_name}/{question.scope or min(gold, default=question.id)}"
 
 
 def _where(question: Question) -> AllOf:
@@ -142,7 +150,7 @@ def _sample(memory: Memory, question: Question, episodes: EpisodePool, facts: Fa
     shows = [memory.covers[id_] for id_ in facts.ids]
     return Sample(
         set_name=memory.questions.name,
-        group=f"{memory.questions.name}/{question.scope or min(gold, default=question.id)}",
+        group=group_of(memory.questions.name, question),
         kind=question.kind,
         talk=any(one.talk for one in facts.traits),
         facts={},

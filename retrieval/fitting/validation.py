@@ -68,7 +68,7 @@ def validate(known: Sequence[Sample], encoder: str, folds: int = 5) -> Validatio
         encoder: see ``fit_weights``.
         folds: at least 2; a set with as many conversations leaves one out each time.
     """
-    fold_of = _folds(known, folds)
+    fold_of = folds_of(known, folds)
     scored: list[tuple[Sample, Floats]] = []
     for fold in range(folds):
         weights = fit_weights([one for one in known if fold_of[one.group] != fold], encoder)
@@ -84,7 +84,7 @@ def final(one: Sample, weights: FusionWeights) -> Floats:
     return weights.hybrid(weights.presence(one.search), odds, float(np.logaddexp.reduce(odds)))
 
 
-def _folds(known: Sequence[Sample], folds: int) -> dict[str, int]:
+def folds_of(known: Sequence[Sample], folds: int) -> dict[str, int]:
     """Give each group a fold, the largest first to the fold that has least of its set.
 
     What counts are the answerable questions: a fold without any could not be judged.

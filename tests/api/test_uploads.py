@@ -8,9 +8,10 @@ import zipfile
 import pytest
 from werkzeug.datastructures import FileStorage
 
-from api.uploads import incoming, safe_name
+from api.uploads import incoming
 from ingest.errors import CorruptFile, EmptyFile, FileTooLarge
 from ingest.limits import ParseLimits
+from ingest.names import safe_name
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from api.cli.files import usage_line
+from api.cli.files import show_batch, usage_line
+from extract.chat.limiter import Unlimited
 from tests.api.conftest import KeyMaker
 from tests.fault_server import Fault, FaultServer, serving
 from tests.workers.parts import ANNA, drain, hand_in
 from workers.bookkeeping import bookkeeper
+from workers.budget import BudgetedLimiter, BudgetGuard
 from workers.services import Services
 from workers.settings import Settings
 from workers.usage import Prices
@@ -30,7 +32,14 @@ def server() -> Iterator[FaultServer]:
 @pytest.fixture
 def paying(services: Services, server: FaultServer, tmp_path: Path) -> Services:
     """The services with a model that costs 10 per million tokens in and 20 out."""
-    llm = {"base_url": server.url, "model": "m", "tries": 3, "price_in": 10, "price_out": 20}
+    llm = {
+        "base_url": server.url,
+        "model": "m",
+        "tries": 3,
+        "price_in": 10,
+        "price_out": 20,
+        "concurrency": 1,
+    }
     settings = Settings.model_validate({"strata_home": tmp_path, "llm": llm})
     on_call = bookkeeper(services.ledger.usages, Prices(settings.llm.price_in, settings.llm.price_out))
     chat = make_chat(settings, on_call=on_call)
@@ -89,3 +98,57 @@ def test_the_command_line_tells_it_in_one_line() -> None:
         "12 model calls (3 more cached, 1 failed), 12,345 tokens in, 678 out, price 0.5"
     )
     assert usage_line({**spent, "calls": 0, "cached": 0}) == ""
+
+
+def test_a_batch_waits_for_its_budget_and_goes_on_when_it_is_raised(
+    services: Services, paying: Services, client: FlaskClient, key: KeyMaker, server: FaultServer
+) -> None:
+    check = BudgetGuard(services.ledger, paying.settings.budget).check
+    on_call = bookkeeper(services.ledger.usages, Prices(10, 20))
+    chat = make_chat(paying.settings, BudgetedLimiter(Unlimited(), check), on_call)
+    poor = replace(paying, extractor=make_extractor(paying.settings, chat, on_call))
+    text = "\n".join(f"Room {number} costs {number * 100} euros a month." for number in range(1, 7))
+    body = {"files": (BytesIO(text.encode()), "a.txt"), "user_id": "anna", "budget": "0.004"}
+    given = client.post("/api/v1/documents", data=body, headers=key()).json
+    drain(poor)
+    place = f"/api/v1/batches/{given['batch_id']}"
+    status = client.get(place, headers=key()).json
+    assert (status["waits_for"], status["done"]) == ({"budget_batch": 1}, False)
+    assert status["budget"] == {"price": 0.004, "tokens": 0}
+    (row,) = status["documents"]
+    assert (row["error"], row["waiting"]["code"]) == (None, "budget_batch")
+    document = client.get(f"/api/v1/documents/{row['document_id']}", headers=key()).json
+    assert document["error"] is None
+    assert document["waiting"]["detail"] == "The budget of the batch is used up (0.004 of 0.004)."
+    raising = {"budget": 1}
+    assert client.put(f"{place}/budget", json=raising, headers=key(user_id="ben")).status_code == 404
+    assert client.put(f"{place}/budget", json=raising, headers=key(tenant="other")).status_code == 404
+    assert client.put(f"{place}/budget", json={"budget": -1}, headers=key()).status_code == 422
+    assert client.put(f"{place}/budget", json=raising, headers=key("read")).status_code == 403
+    assert client.put(f"{place}/budget", json=raising, headers=key()).json["budget"]["price"] == 1
+    assert BudgetGuard(services.ledger, paying.settings.budget).release() == 1
+    drain(poor)
+    assert client.get(place, headers=key()).json["counts"] == {"ready": 1}
+    assert len(server.calls) == 6
+
+
+@pytest.mark.parametrize("changes", [{"budget": "much"}, {"budget": "-1"}, {"budget": "1", "batch_id": "x"}])
+def test_a_budget_that_cannot_be_set_is_refused(
+    client: FlaskClient, key: KeyMaker, changes: dict[str, str]
+) -> None:
+    body = {"files": (BytesIO(b"a"), "a.txt"), "user_id": "anna", **changes}
+    answer = client.post("/api/v1/documents", data=body, headers=key())
+    assert answer.status_code in (400, 422)
+    assert "budget" in answer.json["detail"]
+
+
+def test_the_command_line_tells_what_a_batch_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    waiting = {"code": "budget_batch", "detail": "It is used up.", "next_step": "Raise it.", "until": None}
+    row = {"filename": "a.txt", "duplicate_of": None, "error": None, "waiting": waiting}
+    none = {"calls": 0, "cached": 0, "failed": 0, "prompt_tokens": 0, "completion_tokens": 0, "price": 0}
+    state = {
+        "total": 1, "counts": {"extracting": 1}, "waits_for": {"budget_batch": 1}, "usage": none,
+        "documents": [row],
+    }  # fmt: skip
+    show_batch(state)
+    assert "1 wait (budget_batch): It is used up. Raise it." in capsys.readouterr().out

@@ -1,6 +1,6 @@
 """Seconds a page of pixels takes: in a child of a cold server, of one with the models loaded, by tesseract.
 
-    python -m tests.bench.bench_ocr [--pages 4]
+    python -m tests.bench.bench_ocr [--pages 4] [--most 25]
 
 Draws pages of 1240 x 1754 pixels (A4 at 150 dpi) and, where CORPUS_DIR is set, takes the pictures marked
 ``needs_ocr`` of its manifest too. Pages are read through the fork server as in production. Tesseract is run
@@ -103,7 +103,9 @@ def by_child(folder: Path) -> Callable[[Page], str]:
         out = folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
-        answer = serve(Job(path=page.path, name=page.path.name, limits=ParseLimits(), out_dir=out))
+        answer = serve(
+            Job(path=page.path, name=page.path.name, limits=ParseLimits(wall_s=1800, cpu_s=600), out_dir=out)
+        )
         if answer.report is None:
             raise SystemExit(f"{page.path.name}: {answer}")
         elements = out / "elements.jsonl"
@@ -126,11 +128,12 @@ def main() -> None:
     """Run the command line."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pages", type=int, default=4)
+    options.add_argument("--most", type=int, default=25, help="pictures of the corpus")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sets = {"drawn pages": list(drawn_pages(Path(folder), chosen.pages))}
         if "CORPUS_DIR" in os.environ:
-            sets["pictures of the corpus"] = list(corpus_pages(Path(os.environ["CORPUS_DIR"])))
+            sets["pictures of the corpus"] = list(corpus_pages(Path(os.environ["CORPUS_DIR"])))[: chosen.most]
         readers = [("child, cold", by_child(Path(folder))), ("child, warm", by_child(Path(folder)))]
         if shutil.which("tesseract"):
             readers.append(("tesseract", by_tesseract))

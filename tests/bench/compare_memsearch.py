@@ -1,7 +1,7 @@
 """Strata beside memsearch: the same passages, the same questions, the same encoder, one run.
 
 Run from the checkout: ``python -m tests.bench.compare_memsearch --env FOLDER SETS…`` where SETS are question
-sets (or folders of them) in the layout of docs/retrieval.md. memsearch's own package is installed into an
+sets (or folders of them) in the layout of docs/evaluation.md. memsearch's own package is installed into an
 environment of its own below FOLDER, with its Milvus Lite; it gets its vectors from our default encoder over
 an OpenAI-compatible endpoint on loopback. The endpoint encodes questions as questions, which memsearch itself
 does not tell apart: the generous choice.
@@ -27,7 +27,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from api.evaluation.configurations import DEFAULT, chosen
+from api.evaluation.configurations import DEFAULT, Means, chosen
 from api.evaluation.course import Course, narrowed, sampled
 from api.evaluation.ground import ground
 from api.evaluation.place import on_ground
@@ -222,7 +222,7 @@ def compare(the_set: QuestionSet, course: Course, python: Path) -> dict[str, Com
         ((_, ask),) = searches(the_set, course, place, shown)
         for question in questions:
             made.store.forget()
-            own = ask(question.text, question.memory).hits
+            own = ask(question).hits
             budget = sum(hit.characters for hit in own[:5])
             systems["strata"].judge(question, own, budget)
             for kind, found in answers.items():
@@ -267,6 +267,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--env", type=Path, required=True, help="where memsearch's environment is made")
     parser.add_argument("--workdir", type=Path, help="keep Strata's memory and all vectors here")
+    parser.add_argument("--reuse", action="store_true", help="use what stands in the workdir as it is")
     parser.add_argument("--sets", default="", help="only these, divided by commas")
     parser.add_argument("--limit", type=int, help="so many questions per set, spread evenly")
     parser.add_argument("--talks", type=int, help="so many talks per set, spread evenly")
@@ -277,13 +278,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="strata-") as temporary:
         workdir = (options.workdir or Path(temporary)).absolute()
         course = Course(
-            tuple(chosen([DEFAULT], remote=False)),
+            tuple(chosen([DEFAULT], Means())),
             (5, 10),
             options.limit,
             options.talks,
             0,
             workdir,
-            reuse=False,
+            reuse=options.reuse,
         )
         for the_set in find_sets(options.folders, [one for one in options.sets.split(",") if one]):
             for line in lines_of(the_set.name, compare(the_set, course, python)):

@@ -1,150 +1,44 @@
 """Feed damaged files to ``parse_file`` and see that every one ends well.
 
-    python tests/bench/fuzz_parsers.py [--seed 1] [--each 30] [--seconds 300] [--only docx,pdf]
+    python tests/bench/fuzz_parsers.py [--seed 1] [--each 30] [--seconds 300] [--only docx,pdf] [--skip 1000]
+    CORPUS_DIR=... python tests/bench/fuzz_parsers.py --corpus
 
 Small files of many types are made here and then damaged: bytes flipped, ends cut off, stretches repeated,
 members of archives swapped, emptied or filled with noise. A run ends well when each file gives an outcome or
-a typed error within its limits and nothing is written outside the output folder. The same seed gives the same
-files.
+a typed error within its limits, the fork server never dies, nothing is written outside the output folder and
+no socket is opened: told by an audit hook in the child and, where ``strace`` is installed, by the kernel. The
+same seed gives the same files.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
+import os
 import random
-import shutil
 import sys
 import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from ingest.errors import IngestError, ParserCrashed, UnsupportedFile
+from ingest import sandbox
+from ingest.errors import IngestError, ParserCrashed
+from ingest.jobs import Answer, Job
 from ingest.limits import ParseLimits
 from ingest.parse import parse_file
+from tests.bench import fuzz_watch
+from tests.bench.fuzz_seeds import SEEDS
 
 LIMITS = ParseLimits(wall_s=20, cpu_s=15, ocr_s=20, memory_mb=1024, max_output_bytes=64 * 2**20)
 SLACK_S = 20
-
-
-def make_docx() -> bytes:
-    """Make a document with a heading, a list, a table and a header."""
-    import docx
-
-    document = docx.Document()
-    document.add_heading("The garden", 1)
-    document.add_paragraph("Sow beans in May.", style="List Bullet")
-    table = document.add_table(2, 2)
-    for cell, text in zip(table._cells, ("Plant", "Rows", "Bean", "3"), strict=True):
-        cell.text = text
-    document.sections[0].header.paragraphs[0].text = "Garden book"
-    return _saved(document.save)
-
-
-def make_xlsx() -> bytes:
-    """Make a workbook with two sheets, a merged cell, a comment and a formula."""
-    import openpyxl
-    from openpyxl.comments import Comment
-
-    book = openpyxl.Workbook()
-    sheet = book.active
-    for row in (("Item", "Cost"), ("Rent", 1200), ("Food", 300), ("Sum", "=B2+B3")):
-        sheet.append(row)
-    sheet["A2"].comment = Comment("monthly", "Ann")
-    sheet.merge_cells("A6:B6")
-    book.create_sheet("Second").append(["words", 3.5])
-    return _saved(book.save)
-
-
-def make_pptx() -> bytes:
-    """Make a slide with a title, a text box and notes."""
-    import pptx
-
-    show = pptx.Presentation()
-    slide = show.slides.add_slide(show.slide_layouts[1])
-    slide.shapes.title.text = "Beans"
-    slide.placeholders[1].text = "Sow in May"
-    slide.notes_slide.notes_text_frame.text = "Say why"
-    return _saved(show.save)
-
-
-def make_pdf() -> bytes:
-    """Make two pages of text with a link."""
-    import pymupdf
-
-    document = pymupdf.open()
-    for number in (1, 2):
-        document.new_page().insert_text((72, 72), f"Page {number} of the garden book. Sow beans in May.")
-    return bytes(document.tobytes())
-
-
-def make_picture(kind: str) -> Callable[[], bytes]:
-    """Return a maker of a small picture."""
-
-    def make() -> bytes:
-        from PIL import Image, ImageDraw
-
-        picture = Image.new("RGB", (160, 40), "white")
-        ImageDraw.Draw(picture).text((8, 12), "BEANS IN MAY", fill="black")
-        return _saved(lambda stream: picture.save(stream, kind))
-
-    return make
-
-
-MAIL = b"""\
-Received: by host; Wed, 1 May 2024 10:00:00 +0200
-From: =?utf-8?q?J=C3=B6rg?= <j@example.org>
-To: ann@example.org
-Subject: Beans
-Message-ID: <1@example.org>
-MIME-Version: 1.0
-Content-Type: multipart/mixed; boundary="B"
-
---B
-Content-Type: text/plain; charset=utf-8
-
-Sow them in May.
-> When?
---B
-Content-Type: text/csv; name="rows.csv"
-Content-Transfer-Encoding: base64
-Content-Disposition: attachment; filename="rows.csv"
-
-UGxhbnQsUm93cwpCZWFuLDMK
---B--
-"""
-SEEDS: dict[str, Callable[[], bytes]] = {
-    "docx": make_docx,
-    "xlsx": make_xlsx,
-    "pptx": make_pptx,
-    "pdf": make_pdf,
-    "png": make_picture("PNG"),
-    "jpg": make_picture("JPEG"),
-    "webp": make_picture("WEBP"),
-    "tiff": make_picture("TIFF"),
-    "bmp": make_picture("BMP"),
-    "eml": lambda: MAIL,
-    "txt": lambda: "Grüße aus dem Garten.\n\nDie Bohnen kommen im Mai.\n".encode() * 5,
-    "csv": lambda: b'id,plant,"row, number"\n1,"Bean ""May""",3\n2,Pea,4\n' * 5,
-    "tsv": lambda: b"id\tplant\n1\tBean\n",
-    "md": lambda: b"---\ntitle: T\n---\n# Beans\n\n- [May](x)\n\n|a|b|\n|-|-|\n|1|2|\n\n```\ncode\n```\n",
-    "html": lambda: b"<!DOCTYPE html><meta charset=utf-8><h1>Beans</h1><table><tr><td>May<ul><li>x</table>",
-    "vtt": lambda: b"WEBVTT\n\nNOTE x\n\n1\n00:01.000 --> 00:02.000 align:start\n<v Ann>Sow <b>beans</b>\n",
-    "svg": lambda: (
-        b'<svg xmlns="http://www.w3.org/2000/svg"><text x="1">Beans</text><g><use href="#a"/></g></svg>'
-    ),
-}
-
-
-def _saved(save: Callable[[io.BytesIO], object]) -> bytes:
-    stream = io.BytesIO()
-    save(stream)
-    return stream.getvalue()
+PICTURES = {"png", "jpg", "webp", "tiff", "bmp"}
 
 
 def damage(data: bytes, chance: random.Random) -> bytes:
@@ -200,35 +94,102 @@ def _without_a_tag(member: bytes, chance: random.Random) -> bytes:
 
 
 def cases(seed: int, each: int, only: set[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield (extension, damaged bytes), the types in turn."""
+    """Yield (extension, damaged bytes), the types in turn; of pictures a fifth, because OCR takes seconds."""
     chance = random.Random(seed)
     originals = {kind: make() for kind, make in SEEDS.items() if not only or kind in only}
-    for _ in range(each):
+    for turn in range(each):
         for kind, data in originals.items():
-            yield kind, damage(data, chance)
+            if kind not in PICTURES or turn % 5 == 0:
+                yield kind, damage(data, chance)
 
 
-def judge(kind: str, data: bytes, folder: Path) -> tuple[str, str]:
-    """Read one damaged file; return how it ended and, in words, what was wrong with that ("" for nothing)."""
-    source = folder / "blob"
-    source.write_bytes(data)
-    started = time.monotonic()
-    complaint = ""
-    try:
-        parse_file(source, f"fuzz.{kind}", LIMITS, folder / "out")
-        ending = "ok"
-    except IngestError as error:
-        ending = error.code
-        if isinstance(error, ParserCrashed):
-            complaint = f"crashed: {error.detail}"
-        if isinstance(error, UnsupportedFile) and "not installed" in error.detail:
-            ending = "no parser"
-    seconds = time.monotonic() - started
-    if seconds > LIMITS.wall_s + LIMITS.ocr_s + SLACK_S:
-        complaint = f"took {seconds:.0f} s"
-    strangers = {entry.name for entry in folder.iterdir()} - {"blob", "out"}
-    strangers |= {entry.name for entry in (folder / "out").iterdir()} - {"elements.jsonl", "children"}
-    return ending, complaint or (f"wrote {strangers}" if strangers else "")
+class Judge:
+    """Reads files one by one through a watched fork server and says how each ended.
+
+    Args:
+        folder: an empty folder, of which children may write to ``out`` only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._source, self._out = folder / "blob", folder / "out"
+        self._log, self._inside = folder / "seen", self._out.resolve()
+        self._inside.mkdir()
+        self._reported = 0
+        self.servers = 0
+        self.peak_mb = 0.0
+        self._answers: list[Answer] = []
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Put the watched server in the place of the usual one."""
+        ask, server_class = sandbox._ask, sandbox._Server
+
+        def start() -> sandbox._Server:
+            self.servers += 1
+            return server_class()
+
+        def asked(job: Job) -> Answer:
+            self._answers.append(ask(job))
+            return self._answers[-1]
+
+        changed = {
+            "command": lambda cold: fuzz_watch.command(self._log, self._inside, cold),
+            "_Server": start,
+            "_ask": asked,
+        }
+        usual = {name: getattr(sandbox, name) for name in changed}
+        sandbox._POOL.close()
+        try:
+            for name, value in changed.items():
+                setattr(sandbox, name, value)
+            yield
+        finally:
+            sandbox._POOL.close()
+            for name, value in usual.items():
+                setattr(sandbox, name, value)
+
+    def judge(self, kind: str, data: bytes) -> tuple[str, str]:
+        """Read one damaged file; return how it ended and what was wrong with that, "" for nothing."""
+        self._source.write_bytes(data)
+        self._answers.clear()
+        started, servers = time.monotonic(), self.servers
+        complaint = ""
+        try:
+            parse_file(self._source, f"fuzz.{kind}", LIMITS, self._out)
+            ending = "ok"
+        except IngestError as error:
+            ending = error.code
+            if isinstance(error, ParserCrashed) or "reach outside" in error.detail:
+                complaint = f"{error.code}: {error.detail}"
+        seconds = time.monotonic() - started
+        if seconds > LIMITS.wall_s + LIMITS.ocr_s + SLACK_S:
+            complaint = f"took {seconds:.0f} s"
+        self.peak_mb = max(self.peak_mb, *(answer.peak_mb for answer in self._answers), 0.0)
+        if self.servers > servers + (servers == 0):
+            complaint = "the fork server died"
+        return ending, complaint or self._traces()
+
+    def _traces(self) -> str:
+        strangers = {entry.name for entry in self._source.parent.iterdir()} - {
+            "blob", "out", "seen", "seen.kernel",
+        }  # fmt: skip
+        strangers |= {entry.name for entry in self._out.iterdir()} - {"elements.jsonl", "children"}
+        if strangers:
+            return f"wrote {strangers}"
+        reached = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
+        new, self._reported = reached[self._reported :], len(reached)
+        return f"reached for {new[:3]}" if new else ""
+
+    def seen(self) -> list[str]:
+        """Return all that children reached for, as Python and the kernel saw it."""
+        return list(fuzz_watch.seen(self._log, self._inside))
+
+
+def corpus_cases(corpus: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the corpus as they are."""
+    for line in (corpus / "manifest.jsonl").read_text("utf-8").splitlines():
+        path = corpus / json.loads(line)["file"]
+        yield path.name, path.read_bytes()
 
 
 def main() -> int:
@@ -236,30 +197,48 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each", type=int, default=30, help="damaged files of each type")
+    options.add_argument("--skip", type=int, default=0, help="files to pass over, to go on where a run ended")
     options.add_argument("--seconds", type=float, default=300)
     options.add_argument("--only", default="")
+    options.add_argument("--corpus", action="store_true", help="the files of CORPUS_DIR instead")
     options.add_argument("--keep", type=Path, help="folder for the files that ended badly")
     chosen = options.parse_args()
-    only = set(filter(None, chosen.only.split(",")))
+    files = cases(chosen.seed, chosen.each, set(filter(None, chosen.only.split(","))))
+    if chosen.corpus:
+        files = corpus_cases(Path(os.environ["CORPUS_DIR"]))
     endings: dict[str, Counter[str]] = {}
-    bad = 0
+    bad = done = 0
+    slowest = (0.0, "")
     deadline = time.monotonic() + chosen.seconds
     with tempfile.TemporaryDirectory() as name:
-        for number, (kind, data) in enumerate(cases(chosen.seed, chosen.each, only)):
-            if time.monotonic() > deadline:
-                print(f"out of time after {number} files")
-                break
-            ending, complaint = judge(kind, data, Path(name))
-            endings.setdefault(kind, Counter())[ending] += 1
-            if complaint:
-                bad += 1
-                print(f"BAD {kind} #{number}: {complaint}")
-                if chosen.keep:
-                    chosen.keep.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(Path(name) / "blob", chosen.keep / f"{number:06d}.{kind}")
+        judge = Judge(Path(name))
+        with judge.watching():
+            for number, (kind, data) in enumerate(files):
+                if number < chosen.skip:
+                    continue
+                if time.monotonic() > deadline:
+                    print(f"out of time: go on with --skip {number}")
+                    break
+                started = time.monotonic()
+                ending, complaint = judge.judge(kind, data)
+                slowest = max(slowest, (time.monotonic() - started, f"{kind} #{number}"))
+                endings.setdefault(kind.rpartition(".")[2], Counter())[ending] += 1
+                done += 1
+                if complaint:
+                    bad += 1
+                    print(f"BAD {kind} #{number}: {complaint}")
+                    if chosen.keep:
+                        chosen.keep.mkdir(parents=True, exist_ok=True)
+                        (chosen.keep / f"{number:06d}.{kind}").write_bytes(data)
+        seen = judge.seen()
     for kind, counts in endings.items():
         print(f"{kind:6}", "  ".join(f"{ending} {count}" for ending, count in counts.most_common()))
-    return int(bad > 0)
+    print(
+        f"{done} files; {bad} bad; servers started: {judge.servers}; most memory {judge.peak_mb:.0f} MiB of"
+        f" {LIMITS.memory_mb}; longest {slowest[0]:.1f} s ({slowest[1]}); reached outside: {len(seen)}"
+    )
+    print("\n".join(seen[:20]))
+    return int(bad > 0 or bool(seen))
 
 
 if __name__ == "__main__":

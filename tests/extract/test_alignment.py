@@ -64,3 +64,19 @@ def test_the_quote_kept_is_the_sources_own() -> None:
     assert found is not None
     assert found.quote == "The  “Atlas”\nlaunch – moved"
     assert found.exact
+
+
+def test_a_statement_in_the_sources_words_stands_where_its_quote_is_only_a_name() -> None:
+    talk = cues(("王芳", "上线时间推迟，由赵敏通知所有客户。"), ("赵敏", "短信供应商的合同还没有签。"))
+    for quote in ("赵敏", "", "供应商"):
+        found = Aligner(talk).ground(quote, "赵敏：短信供应商的合同还没有签。")
+        assert found is not None
+        assert [anchor.speaker for anchor in found.anchors] == ["赵敏"]  # type: ignore[union-attr]
+    assert Aligner(talk).find("赵敏") is None
+
+
+def test_a_quote_that_stands_comes_before_the_statement_and_an_invented_statement_proves_nothing() -> None:
+    found = Aligner(SOURCE).ground("Maria Lopez owns the migration", "The board moved the launch of Atlas.")
+    assert found is not None
+    assert [anchor.line_start for anchor in found.anchors] == [2]  # type: ignore[union-attr]
+    assert Aligner(SOURCE).ground("nobody", "Maria Lopez was promoted to director last year.") is None

@@ -245,3 +245,28 @@ def test_a_number_the_source_does_not_hold_makes_a_fact_doubtful(tmp_path: Path)
     answer = said({"text": "Maria Lopez owns 17 migrations.", "quote": OWNER["quote"]}, OWNER)
     doubtful, sure = extract(Scripted(answer), tmp_path).facts
     assert doubtful.confidence < 0.6 < sure.confidence
+
+
+def test_a_chinese_mail_gives_chinese_facts_with_resolved_dates(tmp_path: Path) -> None:
+    letter = mail(
+        ("paragraph", "1", "各位好，我们决定下周五发布客户门户，预算为二十四万元，由赵敏负责通知客户。")
+    )
+    about = document(
+        "portal.eml", "message/rfc822", occurred_at=datetime(2024, 3, 12, 9, tzinfo=UTC),
+        authors=("王芳 <wang@example.com>",),
+    )  # fmt: skip
+    answer = said(
+        {"text": "我们决定下周五发布客户门户。", "quote": "我们决定下周五发布客户门户", "time": "下周五"},
+        {"text": "赵敏负责通知客户。", "quote": "由赵敏负责通知客户"},
+        title="客户门户发布", summary="王芳说客户门户下周五发布，预算二十四万元，赵敏负责通知客户。",
+    )  # fmt: skip
+    chat = Scripted(answer)
+    made = extract(chat, tmp_path, letter, about)
+    assert made.episode.language == "zh"
+    assert "Write in Chinese" in chat.asked[0].messages[0].content
+    first, second = made.facts
+    assert first.text == "王芳：我们决定下周五（2024年3月22日）发布客户门户。"
+    assert first.occurred is not None
+    assert first.occurred.start.date().isoformat() == "2024-03-22"
+    assert first.occurred.expression == "下周五"
+    assert (first.language, second.text) == ("zh", "赵敏负责通知客户。")

@@ -139,7 +139,7 @@ def test_plain_text_is_what_its_name_says(found: Detect, data: bytes, name: str,
         (b"\x1f\x8b\x08....", "logs.gz", UnsupportedFile),
         (b"some text", "movie.mkv", UnsupportedFile),
         (package(readme="hi"), "report.docx", TypeMismatch),
-        (package(readme="hi"), "all.zip", UnsupportedFile),
+        (package(readme="hi"), "all.jar", UnsupportedFile),
         (package(xl__workbook_bin=b"\0"), "book.xlsb", UnsupportedFile),
         (package(mimetype="application/vnd.oasis.opendocument.spreadsheet"), "a.ods", UnsupportedFile),
         (office(WORD)[:-40], "report.docx", CorruptFile),
@@ -211,3 +211,13 @@ def test_overlapping_members_are_malicious(found: Detect) -> None:
     data[second + 42 : second + 46] = b"\0\0\0\0"
     with pytest.raises((MaliciousFile, CorruptFile)):
         found(bytes(data), "a.docx")
+
+
+SOUND = bytes(128 + (number * number * 7 + number // 3) % 127 for number in range(4000))
+
+
+def test_text_without_a_name_is_told_from_noise(found: Detect) -> None:
+    words = "Мы посчитали двенадцать пятен мха на северной стене дома, и завтра придём снова. " * 20
+    assert found(words.encode("windows-1251"), "notes").media_type == "text/plain"
+    with pytest.raises(UnsupportedFile, match="unknown kind"):
+        found(SOUND, "recording")

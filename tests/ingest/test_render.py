@@ -1,5 +1,5 @@
 from ingest.anchors import CueAnchor, MessageAnchor, SectionAnchor
-from ingest.model import Element, ElementKind
+from ingest.model import Cell, Element, ElementKind
 from ingest.render import as_text
 
 
@@ -34,3 +34,17 @@ def test_speakers_and_senders_are_named() -> None:
         Element(position=2, kind=ElementKind.MESSAGE, text="Hi", anchor=message),
     ]
     assert "".join(as_text(elements)) == "Ann: Hello\n(music)\n\nBob: Hi\n"
+
+
+def test_values_as_stored_stand_beside_those_that_do_not_show_them() -> None:
+    cells = (
+        Cell(name="Item", value="Rent"),
+        Cell(name="Cost", value="$1,414", stored="1414"),
+        Cell(name="Share", value="62%", stored="0.62"),
+        Cell(name="Change", value="(12.00)", stored="-12"),
+    )
+    text = "Rent | $1,414 | 62% | (12.00)"
+    row = Element(position=0, kind=ElementKind.TABLE_ROW, text=text, anchor=SectionAnchor(), cells=cells)
+    assert "".join(as_text([row])) == "Rent | $1,414 (1414) | 62% (0.62) | (12.00)\n"
+    other = row.model_copy(update={"text": "Rent, $1,414"})
+    assert "".join(as_text([other])) == "Rent, $1,414\n"

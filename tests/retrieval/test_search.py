@@ -131,8 +131,13 @@ def test_trips_are_few_and_traced(store: VectorStore) -> None:
     query = ask("Who took the night train to Lyon?", include=[Include.TRACE])
     answer = searcher(store).search(query)
     assert answer.trace is not None
-    assert answer.trace["round_trips"] == 4
-    assert {"embed_ms", "store_ms", "own_ms", "rounds"} <= answer.trace.keys()
+    assert answer.trace.round_trips == 4
+    assert answer.trace.rounds > 0
+    assert [lane.trip for lane in answer.trace.lanes] == sorted(lane.trip for lane in answer.trace.lanes)
+    assert {lane.signal for lane in answer.trace.lanes} == {
+        "dense", "sparse", "context_dense", "context_sparse"
+    }  # fmt: skip
+    assert max(lane.hits for lane in answer.trace.lanes if not lane.narrowed) > 0
     trace = answer.facts[0].trace
     assert trace is not None
     assert (trace.dense_rank, trace.sparse_rank) == (1, 1)

@@ -310,6 +310,16 @@ def test_as_of_asks_what_held_then(store: QdrantStore) -> None:
     assert found(store, NotOf(part=AsOf())) == {"old"}
 
 
+def test_a_successor_holds_from_its_moment_on(store: QdrantStore) -> None:
+    put_facts(store, a_fact("v1", text="old"), a_fact("v2", text="new"))
+    store.supersede("t1", "v1", "v2", NOW)
+    store.hold_from("t2", "v1", NOW)
+    store.hold_from("t1", "v2", NOW)
+    assert found(store, AsOf()) == {"new"}
+    assert found(store, AsOf(moment=NOW)) == {"new"}
+    assert found(store, AsOf(moment=day(0).start)) == {"old"}
+
+
 def test_a_superseded_document_answers_for_its_time_only(store: QdrantStore) -> None:
     put_facts(
         store, a_fact("v1", text="old"), a_fact("v2", text="new"), a_fact("v1", position=1, text="old too")

@@ -204,13 +204,13 @@ def test_handed_in_again_while_it_is_deleted_it_comes_back(ledger: Ledger) -> No
     finish(ledger, identity)
 
 
-def test_a_new_version_hides_the_old_one_when_it_is_ready(ledger: Ledger, clock: Clock) -> None:
+def test_a_new_version_that_holds_nothing_removes_the_old_one(ledger: Ledger, clock: Clock) -> None:
     old = ledger.documents.accept(upload("a", name="plan.txt")).document.id
     other = ledger.documents.accept(upload("b", name="plan.txt", owner=Owner(tenant="acme", user_id="ben")))
     finish(ledger, old)
     clock.forward(5)
     new = ledger.documents.accept(upload("c", name="plan.txt", replace_same_name=True)).document.id
-    assert ledger.documents.hidden_ids("acme") == []
+    assert ledger.documents.hidden_ids("acme") == [new]
     finish(ledger, new)
     assert ledger.documents.hidden_ids("acme") == [old]
     assert ledger.documents.get("acme", other.document.id).state is State.QUEUED

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from extract.chat.errand import pause
 from extract.errors import ExtractError
 from extract.model import Extraction, Segment
 from ingest.artifacts import artifact_dir, read_json, read_jsonl
@@ -115,6 +116,18 @@ def test_depth_is_bounded(services: Services) -> None:
     assert child.state is State.READY
     assert [one.code for one in child.warnings] == ["too_deep"]
     assert services.ledger.documents.children("acme", child.id) == []
+
+
+def test_what_one_file_may_become_is_bounded(services: Services) -> None:
+    narrow = replace(
+        services, settings=services.settings.model_copy(update={"parse": ParseLimits(max_family=2)})
+    )
+    identity = hand_in(narrow, "Top\nfile one.txt: First\nfile two.txt: Second\nEnd").document.id
+    drain(narrow)
+    children = services.ledger.documents.children("acme", identity)
+    assert [child.name for child in children] == ["one.txt"]
+    assert [one.code for one in record(services, identity).warnings] == ["too_many"]
+    assert services.ledger.documents.family_size("acme", identity) == 2
 
 
 def test_a_file_with_only_files_inside_is_ready(services: Services) -> None:
@@ -438,3 +451,31 @@ def test_cancel_does_not_wait_for_what_runs(services: Services) -> None:
     freed.set()
     assert record(services, identity).state is State.CANCELLED
     assert not record(services, identity).running
+
+
+def test_cancel_ends_a_wait_for_a_turn_in_a_single_lane(services: Services) -> None:
+    begun = threading.Event()
+
+    def wait_long(segment: Segment) -> None:
+        begun.set()
+        pause(60)
+
+    identity = hand_in(services, "Line").document.id
+    run_stage(services, Stage.PARSE, identity)
+    waiting = replace(services, extractor=LineExtractor(wait_long))
+    stage = threading.Thread(target=run_stage, args=(waiting, Stage.EXTRACT, identity))
+    stage.start()
+    assert begun.wait(10)
+    services.ledger.documents.cancel("acme", identity)
+    stage.join(20)
+    assert not stage.is_alive()
+    assert record(services, identity).state is State.CANCELLED
+
+
+def test_a_stage_that_makes_room_takes_what_is_on_its_way(services: Services) -> None:
+    hurried = replace(services, settings=services.settings.model_copy(update={"worker_slice_s": 0.0}))
+    identity = hand_in(services, "\n".join(f"Line {number}" for number in range(9))).document.id
+    extractor = LineExtractor(lambda _: time.sleep(0.02), at_once=3)
+    drain(replace(hurried, extractor=extractor))
+    assert sorted(extractor.seen) == list(range(9))
+    assert points(services, identity) == (9, 9)

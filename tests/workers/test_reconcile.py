@@ -55,7 +55,7 @@ def make(ledger: Ledger, broker: Broker, purged: list[str]) -> Callable[[], Reco
 
     def build() -> Reconciler:
         publish = Publisher(ledger.outbox, broker.send, window=10)
-        return Reconciler(ledger, publish, broker.depths, purge, every_s=2, resend_after_s=10)
+        return Reconciler(ledger, publish, broker.depths, purge, lambda: 0, every_s=2, resend_after_s=10)
 
     return build
 

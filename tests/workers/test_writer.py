@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from extract.extractive import ExtractiveExtractor
 from extract.llm import LlmExtractor
 from extract.model import AtomicFact, Extraction, Origin
 from ingest.artifacts import artifact_dir, read_jsonl
+from ingest.model import Owner
+from ingest.sources.conversation import Message
 from retrieval.protocols import Collection
 from tests.fault_server import Fault, FaultServer, ideal, serving
 from tests.workers.parts import drain, hand_in
@@ -217,3 +220,38 @@ def test_a_document_that_goes_half_written_leaves_no_answer_either(
     services.ledger.documents.mark_deleting("acme", identity)
     drain(services)
     assert [path for path in services.settings.answers.rglob("*") if path.is_file()] == []
+
+
+def test_an_edited_message_takes_the_answer_about_its_old_words_along(
+    writing: Writing, server: FaultServer
+) -> None:
+    services = writing()
+    owner = Owner(tenant="acme", user_id="anna", session_id="s1")
+
+    def say(number: int, words: str) -> str:
+        at = datetime(2026, 3, 1, 12, number, tzinfo=UTC)
+        message = Message(message_id=f"m{number}", sender_id="Anna", sent_at=at, content=words)
+        (taken,) = services.ledger.conversations.add(owner, [message])
+        services.ledger.conversations.flush("acme")
+        drain(services)
+        return taken.document_id
+
+    say(1, "The rent of the Hamburg office is 900 euros.")
+    home = say(2, "The lease of the office ends in May 2027.")
+    assert len(server.calls) == 2
+    assert say(2, "The lease of the office ends in June 2028.") == home
+    assert len(server.calls) == 3
+    kept = [path.read_text("utf-8") for path in services.settings.answers.rglob("*.json")]
+    assert len(kept) == 2
+    assert not any("May 2027" in words for words in kept)
+    assert record(services, home).state is State.READY
+
+
+def test_a_document_that_gives_no_fact_says_so(writing: Writing, server: FaultServer) -> None:
+    server.answer = lambda body: json.dumps({**json.loads(ideal(body)), "facts": []})
+    services = writing(fallback="fail")
+    identity = hand_in(services, "\n".join(LINES)).document.id
+    drain(services)
+    document = record(services, identity)
+    assert document.state is State.READY
+    assert {warning.code for warning in document.warnings} == {"episodes_without_facts", "no_facts"}

@@ -16,6 +16,7 @@ from workers.ledger.lifecycle import retry_times
 from workers.ledger.records import diagnosis, document_record, set_diagnosis
 from workers.ledger.tables import BatchItemRow, BatchRow, DocumentRow
 from workers.model import ENDED, BatchFile, BatchStatus, DocumentRecord, ErrorRecord, storable
+from workers.usage import MICRO, Budget
 
 
 class Batches:
@@ -24,11 +25,12 @@ class Batches:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def create(self, tenant: str) -> str:
-        """Open a batch and return its id."""
+    def create(self, tenant: str, budget: Budget | None = None) -> str:
+        """Open a batch, with a budget of its own if it has one, and return its id."""
         identity = str(uuid.uuid4())
+        bound = {} if budget is None else budget_columns(budget)
         with self._database.write() as session:
-            session.add(BatchRow(id=identity, tenant=tenant, created_at=self._database.now()))
+            session.add(BatchRow(id=identity, tenant=tenant, created_at=self._database.now(), **bound))
         return identity
 
     def of_documents(self, tenant: str, ids: Sequence[str]) -> str:
@@ -102,6 +104,11 @@ class Batches:
         return {row.id: document_record(row, now, retries.get(row.id)) for row in rows}
 
 
+def budget_columns(budget: Budget) -> dict[str, int]:
+    """Return a budget as it is kept."""
+    return {"budget_micro": round(budget.price * MICRO), "budget_tokens": budget.tokens}
+
+
 def add_item(
     session: Session, batch_id: str, tenant: str, filename: str, document_id: str | None,
     duplicate_of: str | None, error: ErrorRecord | None = None,
@@ -164,5 +171,6 @@ def _status(batch: BatchRow, files: tuple[BatchFile, ...]) -> BatchStatus:
         counts=dict(Counter(map(_state, files))),
         waiting=len(unfinished) - running,
         running=running,
+        waits_for=dict(Counter(one.waits_for for one in unfinished if one.waits_for)),
         done=not unfinished,
     )

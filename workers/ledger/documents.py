@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, union_all
+from sqlalchemy import func, select, union
 from sqlalchemy.orm import Session
 
 from ingest.ids import document_id
@@ -15,6 +15,7 @@ from workers.ledger.message_tables import StretchRow
 from workers.ledger.purges import refuse_leaving_bytes
 from workers.ledger.records import document_record
 from workers.ledger.tables import DocumentRow
+from workers.ledger.versions import comes_back
 from workers.model import ENDED, Accepted, DocumentRecord, Kind, Stage, State, Upload, storable
 
 
@@ -72,19 +73,27 @@ class Documents:
         with self._database.read() as session:
             return [self._record(session, row) for row in session.scalars(query)]
 
+    def family_size(self, tenant: str, root: str) -> int:
+        """Return how many documents came of a handed-in file, that file included."""
+        query = select(func.count()).where(DocumentRow.tenant == tenant, DocumentRow.root_id == root)
+        with self._database.read() as session:
+            return session.scalar(query) or 0
+
     def hidden_ids(self, tenant: str) -> list[str]:
         """Return the ids of documents whose memories must not be shown any more.
 
-        They are being deleted, or hold messages that were taken out since they were indexed.
+        They are being deleted, hold messages that were taken out since they were indexed, or a newer version
+        is taking, or has just taken, the place of an older one.
         """
         going = select(DocumentRow.id).where(
             DocumentRow.tenant == tenant, DocumentRow.state == State.DELETING
         )
+        switching = select(DocumentRow.id).where(DocumentRow.tenant == tenant, DocumentRow.hidden.is_(True))
         withdrawn = select(StretchRow.document_id).where(
             StretchRow.tenant == tenant, StretchRow.pending, StretchRow.withdrawn
         )
         with self._database.read() as session:
-            return list(session.scalars(union_all(going, withdrawn)))
+            return list(session.scalars(union(going, switching, withdrawn)))
 
     def cancel(self, tenant: str, identity: str) -> DocumentRecord:
         """Stop work on a document and on what was found inside it.
@@ -192,10 +201,14 @@ class Documents:
 
     def _revive(self, session: Session, row: DocumentRow, upload: Upload) -> bool:
         """Run a document again whose earlier life did not end well; tell whether it will."""
+        if row.state == State.READY and comes_back(session, row, upload, self._database.now()):
+            row.uploader, row.stage = upload.metadata, Stage.PARSE
+            restart(self._database, session, row)
+            return True
         if row.state not in (State.FAILED, State.CANCELLED, State.DELETING):
             return False
         row.name, row.uploader = storable(upload.name, 1024), upload.metadata
-        row.replace_same_name = upload.replace_same_name
+        row.replace_same_name = row.hidden = upload.replace_same_name
         if row.state == State.DELETING:
             row.restore = True
         else:

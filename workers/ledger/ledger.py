@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from workers.conversation import ConversationKnobs
 from workers.ledger.batches import Batches
+from workers.ledger.budgets import Budgets
 from workers.ledger.conversations import Conversations
 from workers.ledger.database import Clock, Database, utc_now
 from workers.ledger.documents import Documents
 from workers.ledger.duties import Duties
 from workers.ledger.forgotten import Forgotten
 from workers.ledger.idempotency import Idempotency
+from workers.ledger.insights import Insights
 from workers.ledger.keys import ApiKeys
 from workers.ledger.leases import LeaseRules, Leases
 from workers.ledger.listing import Listing
@@ -19,6 +21,7 @@ from workers.ledger.purges import Purges
 from workers.ledger.recovery import Recovery
 from workers.ledger.stages import Stages
 from workers.ledger.usages import Usages
+from workers.ledger.versions import Versions
 
 
 class Ledger:
@@ -46,6 +49,8 @@ class Ledger:
         self.conversations = Conversations(self.database, conversation or ConversationKnobs())
         self.messages = Messages(self.database)
         self.forgotten = Forgotten(self.database)
+        self.versions = Versions(self.database)
+        self.insights = Insights(self.database)
         self.batches = Batches(self.database)
         self.stages = Stages(self.database, leases)
         self.recovery = Recovery(self.database, leases)
@@ -55,6 +60,7 @@ class Ledger:
         self.idempotency = Idempotency(self.database)
         self.duties = Duties(self.database)
         self.usages = Usages(self.database)
+        self.budgets = Budgets(self.database)
 
     def migrate(self) -> None:
         """Create the tables or bring them up to date. Safe to call by several processes at once."""

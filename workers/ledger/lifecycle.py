@@ -32,6 +32,7 @@ def new_document(
         "size_bytes": upload.size_bytes,
         "uploader": upload.metadata,
         "replace_same_name": upload.replace_same_name,
+        "hidden": upload.replace_same_name,
         "pipeline_version": PIPELINE_VERSION,
         "state": State.QUEUED.value,
         "stage": Stage.PARSE.value,
@@ -52,7 +53,9 @@ def waiting_state(stage: Stage) -> State:
 
 def restart(database: Database, session: Session, row: DocumentRow) -> None:
     """Let a document wait for its stage again, with all its attempts. The diagnosis stays."""
-    row.state = waiting_state(Stage(row.stage)).value
+    row.state, row.waits_for = waiting_state(Stage(row.stage)).value, None
+    # While a replaced document is read anew, the store does not know everywhere that it is replaced.
+    row.hidden = row.hidden or row.superseded_by is not None
     row.attempts = row.deaths = row.done = row.total = 0
     row.finished_at, row.updated_at = None, database.now()
     outbox.put(database, session, row.id, Stage(row.stage), database.now())
@@ -69,7 +72,7 @@ def start_deleting(database: Database, session: Session, row: DocumentRow) -> No
         return
     if row.kind == Kind.CONVERSATION:
         session.execute(delete(MessageRow).where(MessageRow.document_id == row.id))
-    row.state, row.stage = State.DELETING.value, Stage.DELETE.value
+    row.state, row.stage, row.waits_for = State.DELETING.value, Stage.DELETE.value, None
     row.attempts = row.deaths = row.done = row.total = 0
     row.finished_at, row.updated_at = None, database.now()
     outbox.clear(session, row.id)

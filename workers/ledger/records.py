@@ -6,7 +6,17 @@ from datetime import datetime
 
 from ingest.model import Owner, ParseWarning
 from workers.ledger.tables import BatchItemRow, DocumentRow, OutboxRow
-from workers.model import Counts, DocumentRecord, ErrorRecord, Kind, OutboxEntry, Stage, State, storable
+from workers.model import (
+    ENDED,
+    Counts,
+    DocumentRecord,
+    ErrorRecord,
+    Kind,
+    OutboxEntry,
+    Stage,
+    State,
+    storable,
+)
 
 
 def diagnosis(row: DocumentRow | BatchItemRow) -> ErrorRecord | None:
@@ -27,6 +37,7 @@ def set_diagnosis(row: DocumentRow | BatchItemRow, error: ErrorRecord | None) ->
 
 def document_record(row: DocumentRow, now: datetime, retry_at: datetime | None = None) -> DocumentRecord:
     """Return a document's row as it is shown at a moment."""
+    leased = is_leased(row, now)
     return DocumentRecord(
         id=row.id,
         kind=Kind(row.kind),
@@ -37,7 +48,8 @@ def document_record(row: DocumentRow, now: datetime, retry_at: datetime | None =
         size_bytes=row.size_bytes,
         metadata=row.uploader,
         state=State(row.state),
-        running=is_leased(row, now),
+        running=leased,
+        waits_for=None if leased or State(row.state) in ENDED else row.waits_for,
         done=row.done,
         total=row.total,
         attempts=row.attempts,
@@ -54,6 +66,8 @@ def document_record(row: DocumentRow, now: datetime, retry_at: datetime | None =
         received_at=row.received_at,
         updated_at=row.updated_at,
         finished_at=row.finished_at,
+        superseded_by=row.superseded_by,
+        superseded_at=row.superseded_at,
         pipeline_version=row.pipeline_version,
     )
 

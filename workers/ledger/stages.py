@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ingest.anchors import Frozen
@@ -17,12 +16,14 @@ from ingest.model import ParseWarning
 from workers.errors import StageStopped
 from workers.ledger import outbox
 from workers.ledger.database import Database
+from workers.ledger.insights import drop_unsupported
 from workers.ledger.leases import Leases, end, let_go
-from workers.ledger.lifecycle import descendants, restart, start_deleting, waiting_state
+from workers.ledger.lifecycle import restart, waiting_state
 from workers.ledger.purges import mark_if_unused
 from workers.ledger.records import document_record, set_diagnosis
 from workers.ledger.stretches import note_indexed, note_parsed
 from workers.ledger.tables import DocumentRow
+from workers.ledger.versions import end_switch
 from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Kind, Lease, Stage, State
 
 
@@ -67,6 +68,9 @@ class Stages:
             row.attempts += 1
             row.done = row.total = 0
             row.updated_at = now
+            if row.waits_for is not None:
+                row.waits_for = None
+                set_diagnosis(row, None)
             token = self._leases.give(row, now)
             return Lease(document=document_record(row, now), stage=stage, token=token)
 
@@ -165,6 +169,20 @@ class Stages:
             self._wait_for(session, row, lease.stage, delay_s=retry_in_s)
             return True
 
+    def put_off(self, lease: Lease, reason: ErrorRecord, in_s: float) -> None:
+        """Let a stage wait although nothing failed; no attempt is counted, and its progress stays shown.
+
+        Raises:
+            StageStopped: the lease is lost.
+        """
+        with self._database.write() as session:
+            row = self._held(session, lease)
+            let_go(row)
+            row.attempts -= 1
+            row.waits_for = reason.code
+            set_diagnosis(row, reason)
+            self._wait_for(session, row, lease.stage, delay_s=in_s)
+
     def hand_back(self, lease: Lease) -> None:
         """Give a stage back unfinished, to go on soon: no error and no attempt. A stopped one is let go."""
         with self._database.write() as session:
@@ -188,6 +206,8 @@ class Stages:
                 let_go(row)
                 row.stage, row.restore = Stage.PARSE.value, False
                 row.elements = row.episodes = row.facts = row.ungrounded = 0
+                row.superseded_by = row.superseded_at = None
+                row.hidden = row.replace_same_name
                 row.warnings = []
                 row.received_at = self._database.now()
                 set_diagnosis(row, None)
@@ -195,6 +215,7 @@ class Stages:
                 return Removal(restored=True)
             session.delete(row)
             session.flush()
+            drop_unsupported(session, lease.document.owner.tenant)
             leaves = mark_if_unused(self._database, session, lease.document.sha256)
             return Removal(purge=lease.document.sha256 if leaves else None)
 
@@ -229,18 +250,4 @@ class Stages:
         end(row, State.READY, self._database.now())
         if row.kind == Kind.CONVERSATION:
             note_indexed(self._database, session, row)
-        if not row.replace_same_name:
-            return
-        same = (DocumentRow.tenant, DocumentRow.user_id, DocumentRow.group_id, DocumentRow.session_id)
-        owner = (row.tenant, row.user_id, row.group_id, row.session_id)
-        older = select(DocumentRow).where(
-            DocumentRow.name == row.name, DocumentRow.id != row.id, DocumentRow.parent_id.is_(None),
-            DocumentRow.received_at <= row.received_at,
-            *(column.is_not_distinct_from(value) for column, value in zip(same, owner, strict=True)),
-        )  # fmt: skip
-        for one in session.scalars(older.order_by(DocumentRow.id).with_for_update()):
-            self._hide(session, one)
-
-    def _hide(self, session: Session, row: DocumentRow) -> None:
-        for one in (row, *descendants(session, row)):
-            start_deleting(self._database, session, one)
+        end_switch(self._database, session, row)

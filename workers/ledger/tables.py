@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Dialect, ForeignKey, Index, Integer, String, Text, TypeDecorator
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    TypeDecorator,
+    false,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import JSON
 
@@ -43,7 +54,11 @@ class Base(DeclarativeBase):
 
 
 class DocumentRow(Base):
-    """A document. While a stage runs, the ``lease_`` columns say who runs it and until when."""
+    """A document. While a stage runs, the ``lease_`` columns say who runs it and until when.
+
+    ``waits_for`` is the reason why the stage is put off although nothing failed; then the ``error_`` columns
+    tell it in words.
+    """
 
     __tablename__ = "documents"
 
@@ -59,6 +74,9 @@ class DocumentRow(Base):
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     uploader: Mapped[dict[str, Any]]
     replace_same_name: Mapped[bool] = mapped_column(default=False)
+    superseded_by: Mapped[str | None] = mapped_column(String(36), index=True)
+    superseded_at: Mapped[datetime | None]
+    hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
     pipeline_version: Mapped[str] = mapped_column(String(32))
 
     state: Mapped[str] = mapped_column(String(16), index=True)
@@ -72,6 +90,7 @@ class DocumentRow(Base):
     lease_until: Mapped[datetime | None] = mapped_column(index=True)
     restore: Mapped[bool] = mapped_column(default=False)
 
+    waits_for: Mapped[str | None] = mapped_column(String(64), index=True)
     error_code: Mapped[str | None] = mapped_column(String(64))
     error_detail: Mapped[str | None] = mapped_column(Text)
     error_next_step: Mapped[str | None] = mapped_column(Text)
@@ -91,6 +110,7 @@ class DocumentRow(Base):
 
     __table_args__ = (
         Index("ix_documents_page", "tenant", "received_at", "id"),
+        Index("ix_documents_hidden", "tenant", "hidden"),
         Index("ix_documents_user", "tenant", "user_id", "received_at", "id"),
         Index("ix_documents_group", "tenant", "group_id", "received_at", "id"),
     )
@@ -116,13 +136,15 @@ class OutboxRow(Base):
 
 
 class BatchRow(Base):
-    """One upload of one or more files."""
+    """One upload of one or more files. A budget that is None is the one of the settings."""
 
     __tablename__ = "batches"
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     tenant: Mapped[str] = mapped_column(String(128))
     created_at: Mapped[datetime]
+    budget_micro: Mapped[int | None] = mapped_column(BigInteger)
+    budget_tokens: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class BatchItemRow(Base):

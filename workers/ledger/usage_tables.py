@@ -1,4 +1,4 @@
-"""The table of what calls of models cost."""
+"""The tables of what calls of models cost, and of how fast they may come."""
 
 from __future__ import annotations
 
@@ -36,3 +36,14 @@ class CallRow(Base):
     seconds: Mapped[float] = mapped_column(Float)
 
     __table_args__ = (Index("ix_model_calls_tenant_day", "tenant", "day"),)
+
+
+class PaceRow(Base):
+    """When the calls of a key are free again, in seconds since 1970 (``extract.chat.pace``)."""
+
+    __tablename__ = "paces"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    requests_at: Mapped[float] = mapped_column(Float)
+    tokens_at: Mapped[float] = mapped_column(Float)
+    held_until: Mapped[float] = mapped_column(Float)

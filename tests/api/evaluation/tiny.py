@@ -26,6 +26,10 @@ TALKS: Mapping[str, Mapping[str, Sequence[tuple[str, str]]]] = {
             ("Tom", "That is terrible. Are the plums fine?"),
             ("Yara", "The plums are fine, they bloom two weeks later."),
         ],
+        "2024-06-20T19:00": [
+            ("Tom", "The new cider press arrived and it weighs half a ton."),
+            ("Yara", "Then we need the neighbour's tractor to move it."),
+        ],
     },
 }
 ASKED = (

@@ -11,6 +11,7 @@ import pytest
 
 from extract.chat.errand import Errand, running
 from extract.chat.model import CallRecord
+from retrieval.embedders.meter import Meter
 from retrieval.embedders.openai import OpenAIEmbedder
 from retrieval.errors import EmbedderRefused, EmbedderUnavailable, FingerprintMismatch
 from retrieval.knobs import EmbedKnobs
@@ -71,7 +72,7 @@ class Service:
 
     def embedder(self, **knobs: Any) -> OpenAIEmbedder:
         given = {"model": "m", "dimension": 3, "base_url": self.url, "retries": 0, "timeout_s": 5, **knobs}
-        return OpenAIEmbedder(EmbedKnobs.model_validate(given), self.told.append)
+        return OpenAIEmbedder(EmbedKnobs.model_validate(given), Meter(after=self.told.append))
 
 
 @pytest.fixture
