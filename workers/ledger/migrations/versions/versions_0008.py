@@ -7,8 +7,8 @@ from alembic import op
 
 from workers.ledger.tables import UtcTime
 
-revision = "0009"
-down_revision = "0008"
+revision = "0008"
+down_revision = "0007"
 
 
 def upgrade() -> None:
