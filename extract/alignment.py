@@ -22,7 +22,9 @@ from ingest.model import Element
 _TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 _MIN_TOKENS = 5
 _MIN_SHARE = 0.85
-_AROUND = re.compile(r"^(?:[-•*>]\s+|[\"“'‘])+|[\"”'’]+$")
+# A quote that is this much longer than the source, spelled out or with blanks, is not in it.
+_LONGER = 1.5
+_AROUND = re.compile(r"^(?:[-•*>]\s+|\[[^\[\]]{1,60}\]\s+|[\"“'‘])+|[\"”'’]+$")
 _ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…+|\[\.\.\.\])\s*")
 
 
@@ -65,6 +67,8 @@ class Aligner:
             return None
         if not telling_words(quote) and not any(map(str.isdigit, quote)) and not self._is_whole(quote):
             return None
+        if len(quote) > len(self._stretch.text) * _LONGER:
+            return None  # and aligning it would take for ever
         bare = self._bare(quote)
         return self._exact(quote) or self._exact(bare) or self._longest_piece(bare) or self._aligned(bare)
 

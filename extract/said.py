@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 SCHEMA_NAME = "episode"
 _MAX_TOPICS = 8
+_LEAST_WORDS = 4  # characters of a fact; 会议取消 says something
 
 
 class Said(BaseModel):
@@ -23,13 +24,18 @@ class Said(BaseModel):
 class SaidFact(Said):
     """One fact as a model words it."""
 
-    text: str = Field(min_length=4, description="one complete sentence that can be understood alone")
+    text: str = Field(
+        min_length=_LEAST_WORDS, description="one complete sentence that can be understood alone"
+    )
     topic: str = Field(default="", description="a short noun phrase")
     speaker: str = Field(default="", description="who says it, or empty")
     time: str = Field(default="", description="words of the source that say when, or empty")
-    quote: str = Field(min_length=2, description="words copied from the source")
+    # Asked for, but a fact without one is only not grounded, and no reason to throw the others away.
+    quote: str = Field(
+        default="", description="words copied from the source", json_schema_extra={"minLength": 2}
+    )
 
-    @field_validator("topic", "speaker", "time", mode="before")
+    @field_validator("topic", "speaker", "time", "quote", mode="before")
     @classmethod
     def _none_is_empty(cls, value: Any) -> Any:  # noqa: ANN401  whatever the model said
         return "" if value is None else value
@@ -46,11 +52,11 @@ class SaidEpisode(Said):
 
     @field_validator("facts", mode="before")
     @classmethod
-    def _blank_ones_say_nothing(cls, value: Any) -> Any:  # noqa: ANN401  whatever the model said
-        """Drop facts without words; they are no reason to ask again."""
+    def _short_ones_say_nothing(cls, value: Any) -> Any:  # noqa: ANN401  whatever the model said
+        """Drop facts of a sign or two; they are no reason to ask again."""
         if not isinstance(value, list):
             return value
-        return [one for one in value if not (isinstance(one, dict) and _is_blank(one.get("text", "")))]
+        return [one for one in value if not (isinstance(one, dict) and _is_short(one.get("text", "")))]
 
     def joined(self, other: SaidEpisode) -> SaidEpisode:
         """Return one answer made of the answers to two halves."""
@@ -63,8 +69,8 @@ class SaidEpisode(Said):
         )
 
 
-def _is_blank(value: Any) -> bool:  # noqa: ANN401  whatever the model said
-    return value is None or (isinstance(value, str) and not value.strip())
+def _is_short(value: Any) -> bool:  # noqa: ANN401  whatever the model said
+    return value is None or (isinstance(value, str) and len(value.strip()) < _LEAST_WORDS)
 
 
 def answer_schema() -> Mapping[str, Any]:

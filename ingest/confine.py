@@ -40,7 +40,7 @@ _FACTS = (
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
     "/proc/filesystems", "/proc/mounts", "/proc/sys", "/proc/version", "/sys/devices/system/cpu",
     "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/dev/zero", "/var/cache/fontconfig",
-    "/var/lib/libreoffice",
+    "/var/lib/libreoffice", "/var/spool/libreoffice",
 )  # fmt: skip
 
 _CHANGES_FIRST = frozenset(

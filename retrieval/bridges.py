@@ -24,7 +24,9 @@ _INSIDE = frozenset(
         "der", "den", "di", "da", "do", "dos", "del", "y", "e", "und", "&",
     }
 )  # fmt: skip
-_PIECE = re.compile(r"[^\W_][\w'’\-.&]*|&|[^\w\s]")
+_PIECE = re.compile(r"[^\W_](?:[\w'’\-.&]*[\w&])?|&|[^\w\s]")
+# Not behind an initial or a short form: "J. S. Bach", "Mr. Smith".
+_SENTENCE = re.compile(r"(?<=[^\W\d_]{4}[.!?])\s+|(?<=[!?:;\n])\s*|\n+")
 _WORD = re.compile(r"[^\W_][\w'’\-]*")
 _QUOTED_CJK = re.compile(r"[《「『“]([^《》「」『』“”]{2,30})[》」』”]")
 _PHRASES = 3  # per text of a script without capitals
@@ -44,21 +46,22 @@ def names_in(text: str, language: str = "en") -> Iterator[str]:
         yield from _QUOTED_CJK.findall(text)
         yield from keyphrases([text], "zh", _PHRASES)
         return
-    run: list[str] = []
-    for piece in _PIECE.findall(text):
-        word = piece.rstrip(".") or piece
-        if word[0].isupper():
-            run.append(word)
-        elif run and word in _INSIDE:
-            run.append(word)
-            continue
-        else:
-            yield from _finished(run, language)
-            run = []
-        if piece.endswith(".") and len(piece) > 3:
-            yield from _finished(run, language)
-            run = []
-    yield from _finished(run, language)
+    for sentence in _SENTENCE.split(text):
+        run: list[str] = []
+        for at, word in enumerate(_PIECE.findall(sentence)):
+            # The first word of a sentence is capitalised whatever it is.
+            if (word[0].isupper() and (at or _is_name(sentence))) or (run and word in _INSIDE):
+                run.append(word)
+            else:
+                yield from _finished(run, language)
+                run = []
+        yield from _finished(run, language)
+
+
+def _is_name(sentence: str) -> bool:
+    """Say whether a sentence begins with a name, as far as the next word tells: names have several."""
+    words = _PIECE.findall(sentence[:80])
+    return len(words) > 1 and (words[1][0].isupper() or words[1] in _INSIDE)
 
 
 def _finished(run: list[str], language: str) -> Iterator[str]:
@@ -105,6 +108,12 @@ def next_questions(
         taken.append(terms)
         chosen.append(f"{name} {_open(question, source[name])}".strip())
     return chosen
+
+
+def covered(question: str, readings: Sequence[Reading], language: str = "en") -> bool:
+    """Return whether one result alone holds every telling word of a question, and so leaves nothing open."""
+    asked = _terms(question, language)
+    return any(asked <= _terms(f"{one.title} {one.text}", language) for one in readings)
 
 
 def _open(question: str, reading: Reading) -> str:

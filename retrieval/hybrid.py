@@ -124,13 +124,10 @@ def _episodes(trips: Trips, probe: Probe, depth: int, parents: tuple[str, ...]) 
     if probe.dense is None:
         return episode_pool([], trips.search(Collection.EPISODES, [sparse._replace(among=(*best, *held))])[0])
     # Reading traits is what takes time, so the vector's lane does it for all but those without a vector.
-    lanes = [
-        Lane(limit, dense=probe.dense, carry=Carry.TRAITS),
-        sparse._replace(carry=Carry.NOTHING),
-        sparse._replace(bare=True),
-    ]
-    found = trips.search(Collection.EPISODES, [lane._replace(among=(*best, *held)) for lane in lanes])
-    return episode_pool(*found)
+    by_vector = Lane(limit, dense=probe.dense, carry=Carry.TRAITS, among=(*best, *held))
+    by_words = sparse._replace(carry=Carry.NOTHING, among=(*best, *held))
+    bare = sparse._replace(bare=True, among=(best[1], held[1]))
+    return episode_pool(*trips.search(Collection.EPISODES, [by_vector, by_words, bare]))
 
 
 def _facts(

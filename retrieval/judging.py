@@ -10,7 +10,7 @@ from extract.chat.model import ChatModel, ChatRequest
 from extract.errors import ExtractError, ModelRefuses
 from extract.scripts import estimate_tokens
 from ingest.errors import StrataError, TransientError
-from retrieval.bridges import Reading, next_questions
+from retrieval.bridges import Reading, covered, next_questions
 from retrieval.errors import JudgeFailed
 from retrieval.prompting import conversation, fenced
 
@@ -84,6 +84,8 @@ class TextJudge:
         self, question: str, language: str, readings: Sequence[Reading], asked: Sequence[str], most: int
     ) -> Verdict:
         """Return further questions about names; see ``Judge``."""
+        if covered(question, readings[:_READ_BY_TEXT], language):
+            return Verdict((), enough=True)
         found = next_questions(question, readings[:_READ_BY_TEXT], most, asked[1:], language)
         return Verdict(tuple(found))
 

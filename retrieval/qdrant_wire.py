@@ -31,11 +31,8 @@ class Wire:
     def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
         self._url = url.rstrip("/")
         self._headers = {**headers, "Content-Type": "application/json"}
-        # A request is tried again only where a kept connection turns out to be closed: asking twice is safe.
         self._pool = urllib3.PoolManager(
-            maxsize=_CONNECTIONS,
-            timeout=urllib3.Timeout(total=timeout_s),
-            retries=urllib3.Retry(total=1, redirect=0, status=0, backoff_factor=0),
+            maxsize=_CONNECTIONS, timeout=urllib3.Timeout(total=timeout_s), retries=False
         )
 
     def query(self, collection: str, searches: Sequence[Payload]) -> list[list[Payload]]:
@@ -62,9 +59,8 @@ class Wire:
         return points
 
     def _ask(self, path: str, body: Payload) -> Any:  # noqa: ANN401  any JSON
-        place = f"{self._url}/{path}"
         try:
-            answer = self._pool.request("POST", place, body=orjson.dumps(body), headers=self._headers)
+            answer = self._sent(path, orjson.dumps(body))
         except urllib3.exceptions.HTTPError as error:
             raise ResponseHandlingException(error) from error
         if answer.status != 200:
@@ -75,6 +71,14 @@ class Wire:
             return orjson.loads(answer.data)["result"]
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise ResponseHandlingException(error) from error
+
+    def _sent(self, path: str, body: bytes) -> urllib3.BaseHTTPResponse:
+        place = f"{self._url}/{path}"
+        try:
+            return self._pool.request("POST", place, body=body, headers=self._headers)
+        except urllib3.exceptions.ProtocolError:
+            # A kept connection turned out to be closed, as after a restart. Asking twice is safe.
+            return self._pool.request("POST", place, body=body, headers=self._headers)
 
 
 class ClientWire:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -17,9 +17,9 @@ from retrieval.model import Degraded, RoundTrace
 from retrieval.passes import Found
 
 _K = 10
-_LATER = 0.9  # a vote of a later round, where one of the first counts 1
+_LATER = 0.8  # a vote of a later round, where one of the first counts 1
+_KEPT = 3  # results of the first round that keep their places; half of them where fewer are wanted
 _LEADERS = 5  # results of a further question that get a vote
-_AGAIN = 0.3  # what each better result of the same episode leaves of a vote
 _READ = 12
 
 Ask = Callable[[str, int], Sequence[Found]]
@@ -172,13 +172,13 @@ def _leaders(lists: Sequence[Sequence[Found]]) -> list[Found]:
 
 
 def interleave(lists: Sequence[Sequence[Found]], count: int) -> list[Found]:
-    """Return one list of several, by reciprocal ranks (Cormack, Clarke & Büttcher 2009), up to ``count``.
+    """Return one list of several, up to ``count``.
 
-    The first list is the caller's own question and counts more. An answer that has to be put together stands
-    in several places, so each further result of one episode counts less than the one before. An episode's
-    votes go to its best fact, so that it never stands beside it. Scores are those of the results themselves,
-    dealt out in the new order: the best place keeps the best score, and no further question scores higher
-    than the caller's own.
+    The best of the caller's own question keep their places; the rest follows by reciprocal ranks (Cormack,
+    Clarke & Büttcher 2009). No episode stands beside its own fact: it hands its votes to the best of them,
+    unless it is one of those that keep their places. Scores are those of the results themselves, dealt out in
+    the new order: the best place keeps the best score, and no further question scores higher than the
+    caller's own.
     """
     votes: defaultdict[str, float] = defaultdict(float)
     best: dict[str, Found] = {}
@@ -186,24 +186,22 @@ def interleave(lists: Sequence[Sequence[Found]], count: int) -> list[Found]:
         for rank, one in enumerate(found, 1):
             votes[one.id] += (_LATER if number else 1.0) / (_K + rank)
             best.setdefault(one.id, one)
-    order = _without_parents(votes, best)
-    seen: Counter[str] = Counter()
-    weighed: list[tuple[float, str]] = []
-    for id_ in order:
-        weighed.append((-votes[id_] * _AGAIN ** seen[best[id_].episode], id_))
-        seen[best[id_].episode] += 1
-    chosen = [best[id_] for _, id_ in sorted(weighed)][:count]
+    kept = list(lists[0][: min(_KEPT, count // 2)]) if lists else []
+    rest = [best[id_] for id_ in _without_parents(votes, best, {one.id for one in kept})]
+    chosen = [*kept, *rest][:count]
     ceiling = max((one.score for one in lists[0]), default=0.0) if lists else 0.0
     scores = sorted((min(one.score, ceiling) for one in chosen), reverse=True)
     return [one._replace(score=score) for one, score in zip(chosen, scores, strict=True)]
 
 
-def _without_parents(votes: defaultdict[str, float], best: dict[str, Found]) -> list[str]:
-    """Return ids by votes, where episodes have handed theirs to the best of their facts."""
+def _without_parents(votes: defaultdict[str, float], best: dict[str, Found], kept: set[str]) -> list[str]:
+    """Return the ids that are not kept by votes; of an episode and its facts either it or they."""
     speaker: dict[str, str] = {}
     for id_ in sorted(votes, key=lambda id_: (-votes[id_], id_)):
         if (parent := best[id_].parent) is not None:
             speaker.setdefault(parent, id_)
     for parent, id_ in speaker.items():
-        votes[id_] += votes.pop(parent, 0.0)
-    return sorted(votes, key=lambda id_: (-votes[id_], id_))
+        if parent not in kept:
+            votes[id_] += votes.pop(parent, 0.0)
+    left = [id_ for id_ in votes if id_ not in kept and best[id_].parent not in kept]
+    return sorted(left, key=lambda id_: (-votes[id_], id_))

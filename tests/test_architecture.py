@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,16 @@ def test_modules_stay_readable(path: Path) -> None:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < 60, f"{node.name} is too long"
+
+
+def test_migrations_stand_in_one_line() -> None:
+    """Two branches that each add one merge without a conflict, and no ledger could be opened any more."""
+    folder = ROOT / "workers" / "ledger" / "migrations" / "versions"
+    marks = [
+        dict(re.findall(r'^(revision|down_revision) = "(\w+)"', path.read_text("utf-8"), re.MULTILINE))
+        for path in folder.glob("*_*.py")
+        if path.name != "__init__.py"
+    ]
+    revisions = sorted(mark["revision"] for mark in marks)
+    before = sorted(mark.get("down_revision", "") for mark in marks)
+    assert before == ["", *revisions[:-1]]

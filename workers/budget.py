@@ -16,11 +16,10 @@ from extract.chat.model import Limiter
 from workers.errors import BudgetUsedUp
 from workers.knobs import BudgetKnobs
 from workers.ledger.ledger import Ledger
-from workers.model import Stage
 from workers.usage import Budget
 
 DAY, BATCH = "budget_day", "budget_batch"
-_WAITING = frozenset({Stage.PARSE, Stage.EXTRACT, Stage.INDEX})
+_NEVER_WAITING = frozenset({"", "search"})
 _LOOK_AGAIN_S = 86_400.0  # the reconciler looks far more often
 
 
@@ -43,7 +42,7 @@ class BudgetGuard:
         Raises:
             BudgetUsedUp: the tenant's budget of the day, or the batch's, is used up.
         """
-        if errand.stage not in _WAITING:
+        if errand.stage in _NEVER_WAITING:
             return
         for refusal in (self.day(errand.tenant), self.batch(errand.document_id)):
             if refusal is not None:

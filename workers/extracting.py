@@ -48,7 +48,9 @@ def extract_segments(
     """
     run = _Run(extractor, document, journal, watch)
     with Lanes(run.extract, extractor.at_once, watch.check) as lanes:
-        errand = Errand(document.owner.tenant, document.id, Stage.EXTRACT.value, lanes.over)
+        # A single lane is this very thread: nobody could leave the block while it waits.
+        over = lanes.over if extractor.at_once > 1 else watch.over
+        errand = Errand(document.owner.tenant, document.id, Stage.EXTRACT.value, over)
         with running(errand):
             try:
                 count = run.all(segments, lanes)

@@ -11,7 +11,7 @@ from workers.ledger.ledger import Ledger
 from workers.shared_words import shared_words
 
 # Of more than this many, only the newest are looked at.
-_LOOKED_AT = 500
+_LOOKED_AT = 300
 
 
 def fresh_messages(ledger: Ledger, query: SearchQuery, most: int) -> list[KnownMessage]:

@@ -99,6 +99,10 @@ class Watch:
         if self._stopping():
             raise Interrupted
 
+    def over(self) -> bool:
+        """Tell whether the stage must end now, whatever has been done."""
+        return self._refused is not None or self._stopping()
+
     def _keep(self) -> None:
         renewed = time.monotonic()
         while not self._over.wait(self._look_s):

@@ -73,7 +73,7 @@ def evaluate_command(
     left out.
     """
     # Imported here: the other commands should not wait for what only this one needs.
-    from api.evaluation.configurations import ALL, chosen
+    from api.evaluation.configurations import ALL, Means, chosen
     from api.evaluation.course import Course
     from api.evaluation.place import here, there
     from api.evaluation.run import evaluate
@@ -88,7 +88,9 @@ def evaluate_command(
         raise click.UsageError("Name a question set, or a folder of question sets.")
     if reuse and workdir is None and url is None:
         raise click.UsageError("--reuse needs --workdir or --url: without them nothing is kept.")
-    configurations = tuple(chosen(configs, remote=url is not None, crossed=folds is not None))
+    reranks = context.settings.rerank.by != "off"
+    means = Means(remote=url is not None, crossed=folds is not None, reranks=reranks)
+    configurations = tuple(chosen(configs, means))
     found = find_sets(folders, sets)
     with ExitStack() as held:
         if workdir is None:

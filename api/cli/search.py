@@ -10,6 +10,7 @@ import click
 from api.cli.console import out, print_json
 from api.cli.state import Context
 
+_ENTRIES = 3  # of a profile
 _SUMMARY = 160  # characters of a summary shown on a terminal
 
 
@@ -26,6 +27,10 @@ def show_answer(answer: dict[str, Any]) -> None:
         out.print(f"[bold blue]{episode['score']:.2f}[/]  [bold]episode[/] ", end="")
         out.print(f"{episode['title']}: {shorten(episode['summary'], _SUMMARY)}", markup=False)
         out.print(f"      {episode['document']['name']}", style="dim", markup=False)
+    for who in answer["profiles"]:
+        for entry in (*who["attributes"], *who["preferences"])[:_ENTRIES]:
+            out.print("[bold magenta]known[/] ", end="")
+            out.print(f"{who['subject']}: {shorten(entry['text'], _SUMMARY)}", markup=False)
     for message in answer["raw_messages"]:
         said = f"{message['sender_name'] or message['sender_id']}: {shorten(message['content'], _SUMMARY)}"
         out.print(f"[bold yellow]new[/]   {message['timestamp']}  ", end="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ class Configuration(NamedTuple):
         knobs: what differs from the settings.
         muted: lanes that are left out.
         crossed: ranked by weights fitted without the conversation that is asked about.
+        blind: the encoder of questions is away.
+        plain: without the reranker of the settings.
     """
 
     name: str
@@ -44,14 +46,17 @@ class Configuration(NamedTuple):
     knobs: Mapping[str, JsonValue] = {}
     muted: Muted | None = None
     crossed: bool = False
+    blind: bool = False
+    plain: bool = False
+
+    @property
+    def remote(self) -> bool:
+        """Whether a server can be asked for it as it is."""
+        return not (self.knobs or self.muted or self.crossed or self.blind or self.plain)
 
 
 def _facts(collection: Collection, lane: Lane) -> bool:
     return collection is Collection.FACTS
-
-
-def _dense(collection: Collection, lane: Lane) -> bool:
-    return lane.dense is not None
 
 
 def _words(collection: Collection, lane: Lane) -> bool:
@@ -75,6 +80,8 @@ ALL = (
     Configuration("vector", "episodes by vector", method=SearchMethod.VECTOR),
     Configuration("episodes-only", "coarse stage alone: both lanes fused, no facts", muted=_facts),
     Configuration(DEFAULT, "mRAG with the settings in force"),
+    Configuration("agentic", "rounds of mRAG with further questions", method=SearchMethod.AGENTIC),
+    Configuration("no-rerank", "mRAG without the reranker of the settings", plain=True),
     Configuration("mrag-rrf", "mRAG, fused by ranks", knobs={"fusion": "rrf"}),
     Configuration("mrag-crossed", "mRAG, weights fitted without the conversation asked", crossed=True),
     Configuration("alpha-0", "facts scored by their episode alone", knobs={"alpha": 0.0}),
@@ -82,36 +89,52 @@ ALL = (
     Configuration("alpha-0.5", "half of the score from the fact itself", knobs={"alpha": 0.5}),
     Configuration("alpha-0.75", "three quarters of the score from the fact itself", knobs={"alpha": 0.75}),
     Configuration("alpha-1", "facts scored by themselves alone", knobs={"alpha": 1.0}),
-    Configuration("no-dense", "without the vector lanes", muted=_dense),
+    Configuration("no-dense", "by words alone, as when the encoder is away", blind=True),
     Configuration("no-words", "without the word lanes", muted=_words),
     Configuration("no-context", "without what stands around a fact", muted=_context),
 )
 _NAMES = {one.name: one for one in ALL}
-# What a server can be asked for; everything else is a matter of its settings.
-_REMOTE = tuple(one.name for one in ALL if one.flat or not (one.knobs or one.muted or one.crossed))
 
 
-def chosen(names: Sequence[str], *, remote: bool, crossed: bool = False) -> list[Configuration]:
-    """Return configurations by name, all when none is named.
+class Means(NamedTuple):
+    """What a run can do.
+
+    Attributes:
+        remote: the search is a server's, whose knobs cannot be turned.
+        crossed: weights are fitted for this run.
+        reranks: the settings name a reranker.
+    """
+
+    remote: bool = False
+    crossed: bool = False
+    reranks: bool = False
+
+    def lack(self, one: Configuration) -> str | None:
+        """Return what a configuration needs that is not there, None when it can be run."""
+        if self.remote and not one.remote:
+            return "a search in this process, without --url"
+        if one.crossed and not self.crossed:
+            return "weights of its own: ask with --cross-fit"
+        if one.plain and not self.reranks:
+            return "a reranker to leave out: RERANK_BY"
+        return None
+
+
+def chosen(names: Sequence[str], means: Means) -> list[Configuration]:
+    """Return configurations by name; all that can be run when none is named.
 
     Args:
         names: some names.
-        remote: the search is a server's, whose knobs cannot be turned.
-        crossed: weights are fitted for this run.
+        means: what this run can do.
 
     Raises:
-        Unavailable: one is not known, or needs a search in this process.
+        Unavailable: one is not known or cannot be run.
     """
-    known = _REMOTE if remote else tuple(_NAMES)
     for name in names:
         if name not in _NAMES:
-            raise Unavailable(f"There is no configuration {name!r}.", next_step=_choose(_NAMES))
-        if name not in known:
-            raise Unavailable(f"{name!r} needs a search in this process.", next_step=_choose(known))
-        if _NAMES[name].crossed and not crossed:
-            raise Unavailable(f"{name!r} needs weights of its own.", next_step="Ask with --cross-fit.")
-    return [_NAMES[name] for name in (names or known) if crossed or not _NAMES[name].crossed]
-
-
-def _choose(names: Iterable[str]) -> str:
-    return f"Choose among {', '.join(names)}."
+            raise Unavailable(
+                f"There is no configuration {name!r}.", next_step=f"Choose among {', '.join(_NAMES)}."
+            )
+        if lack := means.lack(_NAMES[name]):
+            raise Unavailable(f"The configuration {name!r} needs {lack}.")
+    return [_NAMES[name] for name in names] or [one for one in ALL if means.lack(one) is None]

@@ -30,6 +30,7 @@ from retrieval.evaluation.replay import ReplayEmbedder, ReplayStore
 from retrieval.protocols import Embedder
 from retrieval.qdrant_connection import connect
 from retrieval.search import Searcher
+from workers.asking import make_extras
 from workers.run import run_stage
 from workers.services import Services, build_services
 from workers.settings import Settings
@@ -134,11 +135,12 @@ def connected(
     counted = ReplayEmbedder(encoder or make_embedder(settings.embedder, settings.embed))
     embedder = ReplayEmbedder(CachedEmbedder(counted, VectorCache(cache, CACHE_BYTES)))
     store = ReplayStore(qdrant, embedder.fingerprint, embedder.dimension)
+    built = build_services(settings)
     services = replace(
-        build_services(settings),
+        built,
         store=store,
         embedder=embedder,
-        searcher=Searcher(store, embedder, settings.mrag),
+        searcher=Searcher(store, embedder, settings.mrag, extras=make_extras(settings, built.chat)),
         enqueue=lambda: 0,
         depths=dict,
     )

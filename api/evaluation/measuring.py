@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -45,6 +45,7 @@ class _Course:
         self.characters: list[list[int]] = []
         self.tokens: list[list[int]] = []
         self.top: dict[str, list[float]] = defaultdict(list)
+        self.degraded: Counter[str] = Counter()
         self._rules = rules
 
     def judge(self, question: Question, found: Found, budget: int | None) -> None:
@@ -56,6 +57,7 @@ class _Course:
         }
         self.tally.add(question.kind, measured)
         self.took.append(found.took_ms)
+        self.degraded.update(found.degraded)
         self.characters.append([sum(hit.characters for hit in found.hits[:k]) for k in cutoffs])
         self.tokens.append([sum(hit.tokens for hit in found.hits[:k]) for k in cutoffs])
         self.top[""].append(_top(found.hits))
@@ -84,7 +86,7 @@ class _Course:
             else None,
             latency_ms=spread(self.took),
             abstention=self._abstention(),
-            tokens=0,
+            degraded=dict(self.degraded),
         )
 
     def _abstention(self) -> dict[str, Abstention]:

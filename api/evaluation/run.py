@@ -134,6 +134,7 @@ def measure_set(
         ingest=ingested.model_dump(mode="json"),
         baseline_texts=place.encoder.texts - before,
         encode_ms={} if place.remote else encode_ms,
+        tokens=tokens_spent(place.client) - ingested.tokens,
         configurations=tuple(figures),
     )
 

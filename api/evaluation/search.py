@@ -13,31 +13,63 @@ from api.evaluation.ground import TENANT, Ground
 from api.evaluation.ingest import Coverage
 from api.schemas.search import QueryOut, SearchResponse
 from extract.language import detect_language
+from retrieval.errors import EmbedderUnavailable
 from retrieval.evaluation.flat import Chunk, FlatIndex
 from retrieval.evaluation.judging import Hit
 from retrieval.evaluation.sets import Question
 from retrieval.knobs import MragKnobs
 from retrieval.model import SearchQuery
-from retrieval.protocols import Embedder
+from retrieval.protocols import Embedder, Vector
 from retrieval.query_parse import parse_filters
 from retrieval.scoring import LrScorer
 from retrieval.search import Searcher
 from retrieval.sparse import encode_query
 from retrieval.weights import FusionWeights
+from workers.asking import make_extras
 
 # How deep the baseline's lists are read; they are cut to the size of other answers.
 _FLAT_DEPTH = 100
 
 
 class Found(NamedTuple):
-    """An answer: its hits and how long it took, in milliseconds."""
+    """An answer: its hits, how long it took in milliseconds, and the parts that did not work."""
 
     hits: list[Hit]
     took_ms: float
+    degraded: tuple[str, ...] = ()
 
 
 Ask = Callable[[Question], Found]
 Unseen = Callable[[Question], FusionWeights]
+
+
+class Away:
+    """An encoder that is away when a question comes.
+
+    Args:
+        inner: the one that is meant.
+    """
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the encoder inside."""
+        return self._inner.fingerprint
+
+    @property
+    def dimension(self) -> int:
+        """That of the encoder inside."""
+        return self._inner.dimension
+
+    def embed_query(self, text: str) -> Vector:
+        """Raise EmbedderUnavailable."""
+        raise EmbedderUnavailable("The encoder is left out.")
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """Return what the encoder inside returns."""
+        return self._inner.embed_passages(texts)
 
 
 def flat_search(
@@ -87,7 +119,12 @@ def local_search(
         unseen: gives the weights for a configuration that is ranked by weights of its own.
     """
     knobs = MragKnobs.model_validate({**ground.services.settings.mrag.model_dump(), **one.knobs})
-    usual = Searcher(ground.store, ground.embedder, knobs)
+    services = ground.services
+    extras = make_extras(services.settings, services.chat)
+    if one.plain:
+        extras = extras._replace(rerank=None)
+    embedder = Away(ground.embedder) if one.blind else ground.embedder
+    usual = Searcher(ground.store, embedder, knobs, extras=extras)
     fitted: dict[int, Searcher] = {}
 
     def searcher_for(question: Question) -> Searcher:
@@ -95,7 +132,7 @@ def local_search(
             return usual
         weights = unseen(question)
         if id(weights) not in fitted:
-            fitted[id(weights)] = Searcher(ground.store, ground.embedder, knobs, LrScorer(weights))
+            fitted[id(weights)] = Searcher(ground.store, embedder, knobs, LrScorer(weights), extras)
         return fitted[id(weights)]
 
     def ask(question: Question) -> Found:
@@ -110,7 +147,8 @@ def local_search(
         answer = searcher.search(query)
         took = perf_counter() - started + ground.store.saved_s
         shown = QueryOut(text=question.text, method=one.method, filters_applied=filters)
-        return Found(hits_of(SearchResponse.of(answer, shown).public(), coverage), took * 1000)
+        hits = hits_of(SearchResponse.of(answer, shown).public(), coverage)
+        return Found(hits, took * 1000, tuple(part.part for part in answer.degraded))
 
     return ask
 
@@ -133,6 +171,9 @@ def remote_search(one: Configuration, client: Client, coverage: Coverage, top_k:
         }  # fmt: skip
         started = perf_counter()
         answer = client.call("POST", "/api/v1/memories/search", json=body)
-        return Found(hits_of(answer, coverage), (perf_counter() - started) * 1000)
+        took = (perf_counter() - started) * 1000
+        return Found(
+            hits_of(answer, coverage), took, tuple(one["part"] for one in answer.get("degraded", ()))
+        )
 
     return ask

@@ -11,6 +11,8 @@ from ingest.anchors import SlideAnchor
 from ingest.context import ParseContext, Piece
 from ingest.errors import CorruptFile, FileTooLarge
 from ingest.model import Cell, ElementKind
+from ingest.parsers import slides
+from ingest.parsers.office_program import SLIDES, with_fallback
 from ingest.parsers.ole import DAMAGE, open_ole, read_stream
 from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.ppt_95 import is_ppt_95, read_ppt_95
@@ -38,6 +40,11 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     with open_ole(context.path) as ole:
         if not ole.exists(_STREAM):
             raise CorruptFile("The file does not hold a PowerPoint presentation.")
+    yield from with_fallback(context, _read, SLIDES, slides.parse)
+
+
+def _read(context: ParseContext) -> Iterator[Piece]:
+    with open_ole(context.path) as ole:
         describe_ole(context, ole)
         # A file saved for PowerPoint 95 and 97 at once holds the newer copy in a storage of its own.
         folder = _DUAL if ole.exists(_DUAL + _STREAM) else ""

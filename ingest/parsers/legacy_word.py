@@ -12,6 +12,7 @@ from ingest.parsers.doc_lists import read_lists
 from ingest.parsers.doc_stories import StoryReader
 from ingest.parsers.doc_text import open_text
 from ingest.parsers.embedded import attach_storages
+from ingest.parsers.office_program import WORD, with_fallback
 from ingest.parsers.ole import open_ole
 from ingest.parsers.ole_properties import describe_ole
 from ingest.parsers.opc import is_flat_package
@@ -42,6 +43,11 @@ def parse(context: ParseContext) -> Iterator[Piece]:
     with open_ole(context.path) as ole:
         if not ole.exists("WordDocument"):
             raise CorruptFile("The file does not hold a Word document.")
+    yield from with_fallback(context, _read, WORD, word.parse)
+
+
+def _read(context: ParseContext) -> Iterator[Piece]:
+    with open_ole(context.path) as ole:
         describe_ole(context, ole)
         document = open_text(ole)
         attach_storages(context, ole)

@@ -53,7 +53,7 @@ class ConfigurationReport(Frozen):
         ahead: by how much evidence measures are ahead of the flat baseline, paired, by type.
         latency_ms: p50 and p95; without encoding the question where ``encode_ms`` of the set tells that.
         abstention: by group of questions that have no answer.
-        tokens: of language models, for all questions.
+        degraded: answers for which a part did not work, by part.
     """
 
     set_name: str
@@ -65,7 +65,7 @@ class ConfigurationReport(Frozen):
     equal_context: EqualContext | None
     latency_ms: dict[str, float]
     abstention: dict[str, Abstention]
-    tokens: int
+    degraded: dict[str, int]
 
     def public(self) -> dict[str, JsonValue]:
         """Return the JSON form; the evidence figures over all questions stand at the top too."""
@@ -94,7 +94,7 @@ class ConfigurationReport(Frozen):
             },
             "latency_ms": dict(self.latency_ms),
             "abstention": {group: one.model_dump(mode="json") for group, one in self.abstention.items()},
-            "tokens": self.tokens,
+            "degraded": dict(self.degraded),
         }
 
 
@@ -108,6 +108,7 @@ class SetReport(Frozen):
         ingest: what taking the set in did.
         baseline_texts: chunks the flat baseline encoded that memory did not hold.
         encode_ms: p50 and p95 of encoding a question; empty where the server does it.
+        tokens: language models read and wrote for all searches.
     """
 
     name: str
@@ -118,6 +119,7 @@ class SetReport(Frozen):
     ingest: dict[str, JsonValue]
     baseline_texts: int | None
     encode_ms: dict[str, float]
+    tokens: int
     configurations: tuple[ConfigurationReport, ...]
 
 

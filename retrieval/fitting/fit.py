@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 
 import numpy as np
@@ -30,6 +30,15 @@ from retrieval.weights import FusionWeights
 _TALK_ONLY = frozenset(
     {"named", "partner", "question", "answers", "confidence", "before_named", "after_named"}
 )
+# A match speaks for a candidate or says nothing. Left free, a match of the neighbours turns negative where
+# gold is a whole passage, and then pushes the sentence beside the answer out of an ordinary document.
+_NEVER_AGAINST = frozenset(
+    name
+    for name in (*FACT_SIGNALS, *EPISODE_SIGNALS)
+    if name.endswith(("cosine", "bm25")) or name in ("named", "partner", "time", "number", "period")
+)
+# What a date in the question is worth does not hang on the kind of source; sets of texts hardly ask for one.
+_TAUGHT_BY_TALKS = ("period",)
 _RIDGE = 10.0
 _SIBLING_TRIED = (0.0, 0.3, 0.6, 1.0, 1.5, 2.0)
 _LEAST_EPISODE_SHARE = 0.05
@@ -51,10 +60,8 @@ def fit_weights(learned_from: Sequence[Sample], encoder: str) -> FusionWeights:
         )
     kinds = {talk: [one for one in learned_from if one.talk is talk] for talk in (True, False)}
     # Where one kind of source is missing, the other has to stand in for it.
-    rough = {
-        talk: fit_rough(kinds[talk] or kinds[not talk], talk=talk and bool(kinds[True]))
-        for talk in (True, False)
-    }
+    talks = fit_rough(kinds[True] or kinds[False], talk=bool(kinds[True]))
+    rough = {True: talks, False: fit_rough(kinds[False] or kinds[True], talk=False, shared=talks)}
     layers, presence = calibrate(learned_from, rough)
     return FusionWeights(
         encoder=encoder,
@@ -69,12 +76,13 @@ def fit_weights(learned_from: Sequence[Sample], encoder: str) -> FusionWeights:
     )
 
 
-def fit_rough(own: Sequence[Sample], *, talk: bool) -> Rough:
+def fit_rough(own: Sequence[Sample], *, talk: bool, shared: Rough | None = None) -> Rough:
     """Return the uncalibrated ranking of one kind of source.
 
     Args:
         own: its samples; unanswerable ones are passed over.
         talk: weigh what only talks have, too.
+        shared: the ranking of talks, of which texts take over what they cannot teach.
     """
     names = [name for name in FACT_SIGNALS if talk or name not in _TALK_ONLY]
     coarse_names = [name for name in EPISODE_SIGNALS if talk or name != "named"]
@@ -82,17 +90,31 @@ def fit_rough(own: Sequence[Sample], *, talk: bool) -> Rough:
     fair = {name: len(own) / len(counts) / count for name, count in counts.items()}
     answerable = [one for one in own if one.gold]
     coarse = fit_listwise(
-        [Ranked(one.episodes, one.holds, fair[one.set_name]) for one in answerable], coarse_names, _RIDGE
+        [Ranked(one.episodes, one.holds, fair[one.set_name]) for one in answerable],
+        coarse_names,
+        _RIDGE,
+        never_against=_NEVER_AGAINST,
+        given=_taken_over(shared.episodes) if shared else None,
     )
     lists = [
         Ranked({**one.facts, "episode": _lifted(one, coarse)}, one.answers, fair[one.set_name])
         for one in answerable
     ]
-    fine = fit_listwise(lists, [*names, "episode"], _RIDGE)
+    fine = fit_listwise(
+        lists,
+        [*names, "episode"],
+        _RIDGE,
+        never_against=_NEVER_AGAINST,
+        given=_taken_over(shared.facts) if shared else None,
+    )
     share = max(_LEAST_EPISODE_SHARE, fine.pop("episode"))
     made = Rough(fine, coarse, share, 0.0)
     tried = [(_worth(answerable, fair, made._replace(sibling=one)), -one) for one in _SIBLING_TRIED]
     return made._replace(sibling=-max(tried)[1])
+
+
+def _taken_over(weights: Mapping[str, float]) -> dict[str, float]:
+    return {name: weights[name] for name in _TAUGHT_BY_TALKS if name in weights}
 
 
 def _lifted(one: Sample, coarse: dict[str, float]) -> Floats:

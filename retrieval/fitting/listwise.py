@@ -7,7 +7,7 @@ question. What all candidates share cancels out, so easy and hard questions teac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,13 +28,22 @@ class Ranked(NamedTuple):
     weight: float = 1.0
 
 
-def fit_listwise(lists: Sequence[Ranked], names: Sequence[str], ridge: float) -> dict[str, float]:
+def fit_listwise(
+    lists: Sequence[Ranked],
+    names: Sequence[str],
+    ridge: float,
+    *,
+    never_against: Collection[str] = (),
+    given: Mapping[str, float] | None = None,
+) -> dict[str, float]:
     """Return the weight of each signal, per unit.
 
     Args:
         lists: the questions; those of which no candidate, or every one, is right teach nothing.
         names: the signals to weigh.
         ridge: pull of the weights towards 0, per spread of a signal and in questions.
+        never_against: signals whose weight may not be negative.
+        given: weights that are known and only have to be reckoned with.
 
     Raises:
         FitImpossible: no list teaches anything.
@@ -47,6 +56,13 @@ def fit_listwise(lists: Sequence[Ranked], names: Sequence[str], ridge: float) ->
     spread = np.concatenate([matrix for matrix, _, _ in held]).std(axis=0) + 1e-9
     scaled = [(matrix / spread, right, weight) for matrix, right, weight in held]
     total = sum(weight for _, _, weight in scaled)
+    known = {} if given is None else given
+    bounds: list[tuple[float | None, float | None]] = []
+    for name, own in zip(names, spread.tolist(), strict=True):
+        held_at = known[name] * own if name in known else None
+        bounds.append(
+            (held_at, held_at) if held_at is not None else (0.0 if name in never_against else None, None)
+        )
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         value = ridge * float(weights @ weights) / 2
@@ -59,7 +75,9 @@ def fit_listwise(lists: Sequence[Ranked], names: Sequence[str], ridge: float) ->
             slope = slope + weight * (chance @ matrix - matrix[right].mean(axis=0))
         return value / total, slope / total
 
-    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    found = minimize(
+        loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}
+    )
     return {name: float(weight) for name, weight in zip(names, found.x / spread, strict=True)}
 
 

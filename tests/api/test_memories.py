@@ -197,7 +197,7 @@ def test_an_idempotency_key_repeats_the_answer(client: FlaskClient, key: KeyMake
     is_problem(remember(client, headers, message("b")), 422, "key_reused")
 
 
-@pytest.mark.parametrize("method", ["keyword", "vector", "hybrid"])
+@pytest.mark.parametrize("method", ["keyword", "vector", "hybrid", "agentic"])
 def test_nobody_sees_another_s_conversation(
     client: FlaskClient, key: KeyMaker, services: Services, method: str
 ) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from qdrant_client import QdrantClient, models
 
+from api.cli.client import Client
 from extract.model import AtomicFact, Episode, Extraction, Origin, SegmentKind
 from ingest.anchors import SectionAnchor
 from ingest.ids import document_id, episode_id, fact_id
@@ -149,6 +150,19 @@ def baseline(connection: QdrantClient, embedder: E5Embedder, times: int) -> dict
     return {key: spread(values) for key, values in parts.items()}
 
 
+def searches(client: Client, method: str, times: int) -> dict[str, dict[str, float]]:
+    parts: dict[str, list[float]] = {"http_ms": [], **{name: [] for name in PARTS}}
+    for number in range(times + 5):
+        began = time.perf_counter()
+        answer = ask(client, question(number), USER, method=method, include=["trace"])
+        taken = (time.perf_counter() - began) * 1000
+        if number >= 5:  # the first ones load the encoder and open connections
+            parts["http_ms"].append(taken)
+            for name in PARTS:
+                parts[name].append(float(answer["trace"].get(name, 0)))
+    return {name: spread(values) for name, values in parts.items()}
+
+
 def run(count: int, of_tenant: int, times: int, folder: Path) -> dict[str, object]:
     process = StoreProcess(folder / "store")
     (folder / "store").mkdir(exist_ok=True)
@@ -156,26 +170,21 @@ def run(count: int, of_tenant: int, times: int, folder: Path) -> dict[str, objec
     instance = Instance(folder / "home", QDRANT_URL=process.url, QDRANT_API_KEY=process.key)
     embedder = E5Embedder()
     connection = connect(process.url, process.key)
-    if not (folder / "filled").exists():
-        fill(QdrantStore(connection, embedder.fingerprint, embedder.dimension), count, of_tenant)
-        (folder / "filled").touch()
     report: dict[str, object] = {"facts": count, "facts_of_tenant": of_tenant, "searches": times}
-    report["raw_hybrid"] = baseline(connection, embedder, times)
-    client = instance.start()
-    for method in ("keyword", "vector", "hybrid"):
-        parts: dict[str, list[float]] = {"http_ms": [], **{name: [] for name in PARTS}}
-        for number in range(times + 5):
-            began = time.perf_counter()
-            answer = ask(client, question(number), USER, method=method, include=["trace"])
-            taken = (time.perf_counter() - began) * 1000
-            if number >= 5:  # the first ones load the encoder and open connections
-                parts["http_ms"].append(taken)
-                for name in PARTS:
-                    parts[name].append(float(answer["trace"].get(name, 0)))
-        report[method] = {name: spread(values) for name, values in parts.items()}
-    instance.stop()
-    connection.close()
-    process.stop()
+    try:
+        if not (folder / "filled").exists():
+            fill(QdrantStore(connection, embedder.fingerprint, embedder.dimension), count, of_tenant)
+            (folder / "filled").touch()
+        report["raw_hybrid"] = baseline(connection, embedder, times)
+        client = instance.start()
+        for method in ("keyword", "vector", "hybrid", "agentic"):
+            # Each is a good many searches.
+            often = max(10, times // 5) if method == "agentic" else times
+            report[method] = searches(client, method, often)
+    finally:
+        instance.stop()
+        connection.close()
+        process.stop()
     report["load_average"] = round(os.getloadavg()[0], 1)
     return report
 

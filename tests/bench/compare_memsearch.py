@@ -8,8 +8,9 @@ does not tell apart: the generous choice.
 
 Passages are handed to memsearch as Markdown, in two layouts: ``sections``, every passage under a heading of
 its own, so that a chunk is a passage; and, for talks, ``running``, the turns of a session as paragraphs,
-which memsearch cuts into chunks of up to 1,500 characters. Answers are compared at equal numbers of hits, and
-at equal size: each list read only as far as the text of Strata's first five hits.
+which memsearch cuts into chunks of up to 1,500 characters. A chunk of that size is not a fact, so Strata
+stands there twice: its hits as they are, and the whole episodes they belong to. Answers are compared at equal
+numbers of hits, and at equal size: each list read only as far as the text of Strata's first five hits.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from api.evaluation.configurations import DEFAULT, chosen
+from api.evaluation.configurations import DEFAULT, Means, chosen
 from api.evaluation.course import Course, narrowed, sampled
 from api.evaluation.ground import ground
+from api.evaluation.ingest import Coverage
 from api.evaluation.place import on_ground
 from api.evaluation.run import searches, take_in
 from api.evaluation.sets import find_sets
@@ -203,7 +205,12 @@ def compare(the_set: QuestionSet, course: Course, python: Path) -> dict[str, Com
     for one in the_set.passages:
         memories.setdefault(the_set.memory_of(one), []).append(one)
     kinds = {"sections": sections, **({"running": running} if the_set.talks else {})}
-    systems = {"strata": Compared.new(), **{f"memsearch {kind}": Compared.new() for kind in kinds}}
+    names = [
+        "strata",
+        *(["strata episodes"] if the_set.talks else []),
+        *(f"memsearch {kind}" for kind in kinds),
+    ]
+    systems = {name: Compared.new() for name in names}
     with (
         tempfile.TemporaryDirectory(prefix="compare-") as temporary,
         ground(settings, course.workdir / the_set.name, course.workdir / "vectors.db", _environ()) as made,
@@ -219,16 +226,31 @@ def compare(the_set: QuestionSet, course: Course, python: Path) -> dict[str, Com
                 folder.mkdir(parents=True)
                 layouts[memory] = lay_out(folder, passages)
             answers[kind] = ask_memsearch(python, url, layouts, questions)
+        texts = {one.id: one.text for one in the_set.passages}
         ((_, ask),) = searches(the_set, course, place, shown)
         for question in questions:
             made.store.forget()
             own = ask(question).hits
             budget = sum(hit.characters for hit in own[:5])
             systems["strata"].judge(question, own, budget)
+            if the_set.talks:
+                systems["strata episodes"].judge(question, whole(own, shown, texts), budget)
             for kind, found in answers.items():
                 theirs = found[question.memory, question.text]
                 systems[f"memsearch {kind}"].judge(question, theirs, budget)
     return systems
+
+
+def whole(hits: Sequence[Hit], shown: Coverage, texts: Mapping[str, str]) -> list[Hit]:
+    """Return the episodes of the talk that hits belong to, each at its first hit, with all it says."""
+    found = dict.fromkeys(
+        shown.units[id_] for hit in hits for id_ in sorted(hit.covers) if id_ in shown.units
+    )
+    episodes = []
+    for one in found:
+        text = "\n".join(texts[id_] for id_ in shown.episodes[one])
+        episodes.append(Hit(shown.episodes[one], 0.0, len(text), estimate_tokens(text)))
+    return episodes
 
 
 def lines_of(name: str, systems: Mapping[str, Compared]) -> Iterator[str]:
@@ -241,8 +263,9 @@ def lines_of(name: str, systems: Mapping[str, Compared]) -> Iterator[str]:
             cells = [f"{figures.values[one].mean:.3f}" for one in SHOWN]
             cells += [f"{equal.values[one].mean:.3f}" for one in ("recall", "hit")]
             ahead = ""
-            if system != "strata":
-                lead = own.tally.ahead_of(compared.tally, Level.EVIDENCE)[kind]
+            if system.startswith("memsearch"):
+                beside = systems["strata episodes"] if system == "memsearch running" else own
+                lead = beside.tally.ahead_of(compared.tally, Level.EVIDENCE)[kind]
                 ahead = ", ".join(_signed(one, lead.values[one]) for one in SHOWN[:2])
             shown = kind if kind != ALL else f"all ({figures.questions})"
             yield f"| {name} | {shown} | {system} | {' | '.join(cells)} | {ahead} |"
@@ -267,23 +290,32 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--env", type=Path, required=True, help="where memsearch's environment is made")
     parser.add_argument("--workdir", type=Path, help="keep Strata's memory and all vectors here")
+    parser.add_argument("--reuse", action="store_true", help="use what stands in the workdir as it is")
     parser.add_argument("--sets", default="", help="only these, divided by commas")
     parser.add_argument("--limit", type=int, help="so many questions per set, spread evenly")
     parser.add_argument("--talks", type=int, help="so many talks per set, spread evenly")
     options = parser.parse_args()
     python = environment(options.env.absolute())
-    names = ["set", "questions", "system", *SHOWN, "recall, equal size", "hit, equal size", "Strata ahead by"]
+    names = [
+        "set",
+        "questions",
+        "system",
+        *SHOWN,
+        "recall, equal size",
+        "hit, equal size",
+        "Strata ahead by (running: its episodes)",
+    ]
     print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="strata-") as temporary:
         workdir = (options.workdir or Path(temporary)).absolute()
         course = Course(
-            tuple(chosen([DEFAULT], remote=False)),
+            tuple(chosen([DEFAULT], Means())),
             (5, 10),
             options.limit,
             options.talks,
             0,
             workdir,
-            reuse=False,
+            reuse=options.reuse,
         )
         for the_set in find_sets(options.folders, [one for one in options.sets.split(",") if one]):
             for line in lines_of(the_set.name, compare(the_set, course, python)):

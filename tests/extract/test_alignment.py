@@ -19,6 +19,7 @@ SOURCE = prose(
         ("moved  the launch\nof Atlas", 1, True),
         ("“moved the launch of Atlas”", 1, True),
         ("- Maria Lopez owns the migration", 2, True),
+        ("[speaker notes] Maria Lopez owns the migration", 2, True),
         ("the board has moved the launch of Atlas from June 30 to July 14", 1, False),
         ("Maria Lopez owns the migration … it is due on Friday", 2, False),
         ("Yes", 3, True),
@@ -40,6 +41,7 @@ def test_a_quote_is_found_in_spite_of_slips(quote: str, line: int, exact: bool) 
         "The board moved the launch of Atlas from June 30 to July 15, 2026.",  # another day
         "The committee postponed the start of Hermes until the autumn of 2027.",
         "Maria owns nothing",
+        "The board moved the launch of Atlas. " * 2000,
     ],
 )
 def test_what_the_source_does_not_say_is_not_found(quote: str) -> None:

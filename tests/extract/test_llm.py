@@ -6,9 +6,12 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extract.chat.cache import AnswerCache
 from extract.chat.model import ChatReply, ChatRequest, Rung, Usage
@@ -19,7 +22,7 @@ from extract.model import Extraction, Granularity, Origin
 from extract.questioning import Questioner
 from extract.segments import split_segments
 from ingest.model import Document, Element
-from tests.extract.samples import MEETING, cues, document, mail, messages, prose
+from tests.extract.samples import MEETING, PATIENT, cues, document, mail, messages, prose
 
 NOTES = prose(
     ("paragraph", "The board moved the launch of Atlas from June 30 to July 14, 2026."),
@@ -85,8 +88,21 @@ def test_an_answer_becomes_an_episode_and_facts(tmp_path: Path) -> None:
 
 
 def test_blank_and_repeated_facts_are_dropped_without_another_question(tmp_path: Path) -> None:
-    chat = Scripted(said(OWNER, {"text": " ", "quote": ""}, {**OWNER, "text": OWNER["text"].upper()}))
+    chat = Scripted(
+        said(
+            OWNER,
+            {"text": " ", "quote": ""},
+            {"text": "Yes", "quote": "x"},
+            {**OWNER, "text": OWNER["text"].upper()},
+        )
+    )
     assert len(extract(chat, tmp_path).facts) == 1
+    assert len(chat.asked) == 1
+
+
+def test_a_fact_without_a_quote_does_not_spoil_the_others(tmp_path: Path) -> None:
+    chat = Scripted(said(OWNER, LAUNCH, {"text": "The board met in a hurry."}))
+    assert [fact.grounded for fact in extract(chat, tmp_path).facts] == [True, True, False]
     assert len(chat.asked) == 1
 
 
@@ -245,3 +261,58 @@ def test_a_number_the_source_does_not_hold_makes_a_fact_doubtful(tmp_path: Path)
     answer = said({"text": "Maria Lopez owns 17 migrations.", "quote": OWNER["quote"]}, OWNER)
     doubtful, sure = extract(Scripted(answer), tmp_path).facts
     assert doubtful.confidence < 0.6 < sure.confidence
+
+
+def test_a_chinese_mail_gives_chinese_facts_with_resolved_dates(tmp_path: Path) -> None:
+    letter = mail(
+        ("paragraph", "1", "各位好，我们决定下周五发布客户门户，预算为二十四万元，由赵敏负责通知客户。")
+    )
+    about = document(
+        "portal.eml", "message/rfc822", occurred_at=datetime(2024, 3, 12, 9, tzinfo=UTC),
+        authors=("王芳 <wang@example.com>",),
+    )  # fmt: skip
+    answer = said(
+        {"text": "我们决定下周五发布客户门户。", "quote": "我们决定下周五发布客户门户", "time": "下周五"},
+        {"text": "赵敏负责通知客户。", "quote": "由赵敏负责通知客户"},
+        title="客户门户发布", summary="王芳说客户门户下周五发布，预算二十四万元，赵敏负责通知客户。",
+    )  # fmt: skip
+    chat = Scripted(answer)
+    made = extract(chat, tmp_path, letter, about)
+    assert made.episode.language == "zh"
+    assert "Write in Chinese" in chat.asked[0].messages[0].content
+    first, second = made.facts
+    assert first.text == "王芳：我们决定下周五（2024年3月22日）发布客户门户。"
+    assert first.occurred is not None
+    assert first.occurred.start.date().isoformat() == "2024-03-22"
+    assert first.occurred.expression == "下周五"
+    assert (first.language, second.text) == ("zh", "赵敏负责通知客户。")
+
+
+WORDS = st.text(
+    st.sampled_from("aIwe 我们明天 \"'“”[]（）:：.!…\n\t0123/-\u200bé")
+    | st.characters(exclude_categories=["Cs"]),
+    max_size=60,
+)
+
+
+@PATIENT
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"text": WORDS, "quote": WORDS | st.sampled_from([one.text for one in NOTES]), "time": WORDS,
+             "speaker": WORDS, "topic": WORDS}
+        ),
+        max_size=4,
+    ),
+    WORDS,
+)  # fmt: skip
+def test_whatever_a_model_says_makes_facts_that_can_be_stored(
+    facts: list[dict[str, str]], words: str
+) -> None:
+    with TemporaryDirectory() as folder:
+        answer = said(*facts, title=words, summary=words, participants=[words])
+        made = extract(Scripted(answer, answer), Path(folder))
+    assert Extraction.model_validate_json(made.model_dump_json()) == made
+    assert all(fact.text.strip() for fact in made.facts)
+    for fact in made.facts:
+        assert not fact.grounded or fact.quote in " ".join(one.text for one in NOTES)

@@ -82,6 +82,13 @@ def test_an_open_stretch_waits_for_its_pause_and_is_put_off_by_what_follows(
     assert [one.stage for one in due(ledger)] == [Stage.PARSE]
 
 
+def test_an_open_stretch_does_not_count_as_waiting(ledger: Ledger, clock: Clock) -> None:
+    homes(ledger, said("a"))
+    assert ledger.listing.summary().oldest_waiting_at is None
+    clock.forward(3601)
+    assert ledger.listing.summary().oldest_waiting_at is not None
+
+
 def test_old_messages_wait_for_a_moment_only(ledger: Ledger, clock: Clock) -> None:
     homes(ledger, said("long ago", minutes=-100_000))
     assert due(ledger) == []

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from extract.chat.errand import pause
 from extract.errors import ExtractError
 from extract.model import Extraction, Segment
 from ingest.artifacts import artifact_dir, read_json, read_jsonl
@@ -450,6 +451,25 @@ def test_cancel_does_not_wait_for_what_runs(services: Services) -> None:
     freed.set()
     assert record(services, identity).state is State.CANCELLED
     assert not record(services, identity).running
+
+
+def test_cancel_ends_a_wait_for_a_turn_in_a_single_lane(services: Services) -> None:
+    begun = threading.Event()
+
+    def wait_long(segment: Segment) -> None:
+        begun.set()
+        pause(60)
+
+    identity = hand_in(services, "Line").document.id
+    run_stage(services, Stage.PARSE, identity)
+    waiting = replace(services, extractor=LineExtractor(wait_long))
+    stage = threading.Thread(target=run_stage, args=(waiting, Stage.EXTRACT, identity))
+    stage.start()
+    assert begun.wait(10)
+    services.ledger.documents.cancel("acme", identity)
+    stage.join(20)
+    assert not stage.is_alive()
+    assert record(services, identity).state is State.CANCELLED
 
 
 def test_a_stage_that_makes_room_takes_what_is_on_its_way(services: Services) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import Select, exists, func, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from ingest.anchors import Frozen
@@ -17,7 +17,7 @@ from workers.errors import BadCursor
 from workers.ledger.database import Database
 from workers.ledger.lifecycle import retry_times
 from workers.ledger.records import document_record
-from workers.ledger.tables import DocumentRow
+from workers.ledger.tables import DocumentRow, OutboxRow
 from workers.model import ENDED, DocumentPage, DocumentRecord, State
 
 _MANY = 500
@@ -50,7 +50,7 @@ class Summary(Frozen):
     Attributes:
         states: documents per state.
         running: stages that run now.
-        oldest_waiting_at: when the document that has waited longest last changed.
+        oldest_waiting_at: when the document that has waited longest, and may be worked on, last changed.
         last_ready_at: when a document last became ready.
         without_facts: ready documents that gave no fact.
     """
@@ -106,7 +106,11 @@ class Listing:
         row = DocumentRow
         unfinished = row.state.not_in([state.value for state in ENDED])
         live = (row.lease_token.is_not(None), row.lease_until > self._database.now())
-        waiting = select(func.min(row.updated_at)).where(unfinished, row.lease_token.is_(None))
+        # What is put off, like a conversation that may go on, does not wait for anybody.
+        put_off = exists().where(
+            OutboxRow.document_id == row.id, OutboxRow.available_at > self._database.now()
+        )
+        waiting = select(func.min(row.updated_at)).where(unfinished, row.lease_token.is_(None), ~put_off)
         ready = row.state == State.READY
         with self._database.read() as session:
             states = session.execute(select(row.state, func.count()).group_by(row.state)).all()

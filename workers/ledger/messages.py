@@ -17,6 +17,15 @@ from workers.ledger.tables import DocumentRow
 from workers.model import State
 
 _MOST = 500
+# A document's row has many columns, and would be read once for each of its messages.
+_OF_DOCUMENT = (
+    DocumentRow.tenant,
+    DocumentRow.user_id,
+    DocumentRow.group_id,
+    DocumentRow.session_id,
+    DocumentRow.name,
+    DocumentRow.state,
+)
 
 
 class Messages:
@@ -81,7 +90,7 @@ class Messages:
         self, limit: int | None, *conditions: ColumnElement[bool], order: Sequence[ColumnElement[Any]] = ()
     ) -> list[KnownMessage]:
         query = (
-            select(MessageRow, DocumentRow)
+            select(MessageRow, *_OF_DOCUMENT)
             .join(StretchRow, StretchRow.document_id == MessageRow.document_id)
             .join(DocumentRow, DocumentRow.id == MessageRow.document_id)
             .where(*conditions)
@@ -89,7 +98,7 @@ class Messages:
             .limit(limit)
         )
         with self._database.read() as session:
-            return [_known_message(row, document) for row, document in session.execute(query)]
+            return [_known_message(row, document) for row, *document in session.execute(query)]
 
 
 def message_of(row: MessageRow) -> Message:
@@ -109,17 +118,15 @@ def _by_own_clock(moment: datetime, offset_minutes: int) -> datetime:
     return moment.astimezone(zone)
 
 
-def _known_message(row: MessageRow, document: DocumentRow) -> KnownMessage:
+def _known_message(row: MessageRow, document: Sequence[Any]) -> KnownMessage:
+    tenant, user_id, group_id, session_id, name, state = document
     return KnownMessage(
         id=row.id,
-        owner=Owner(
-            tenant=document.tenant, user_id=document.user_id, group_id=document.group_id,
-            session_id=document.session_id,
-        ),
+        owner=Owner(tenant=tenant, user_id=user_id, group_id=group_id, session_id=session_id),
         message=message_of(row),
         version=row.version,
         received_at=row.received_at,
         document_id=row.document_id,
-        document_name=document.name,
-        state=State(document.state),
-    )  # fmt: skip
+        document_name=name,
+        state=State(state),
+    )

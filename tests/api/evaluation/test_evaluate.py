@@ -16,7 +16,7 @@ from qdrant_client import QdrantClient
 from api.app import create_app
 from api.auth import Principal, Scope
 from api.cli.client import Address, Client
-from api.evaluation.configurations import ALL, BASELINE, DEFAULT, chosen
+from api.evaluation.configurations import ALL, BASELINE, DEFAULT, Means, chosen
 from api.evaluation.course import Course, narrowed
 from api.evaluation.errors import NothingToReuse, SetInvalid, Unavailable
 from api.evaluation.ground import Ground, connected, own_settings
@@ -50,7 +50,7 @@ def measured(
 ) -> SetReport:
     """Measure the first set of a folder in some configurations."""
     sets = find_sets([folder / "sets"], [])
-    course = Course(tuple(chosen(names, remote=False)), (1, 3), limit, talks, 0, folder / "work", reuse)
+    course = Course(tuple(chosen(names, Means())), (1, 3), limit, talks, 0, folder / "work", reuse)
     settings = own_settings(Settings(), folder / "work", ":memory:", "")
     encoder = HashEmbedder(256)
     with connected(settings, QdrantClient(":memory:"), folder / "vectors.db", encoder) as made:
@@ -80,7 +80,7 @@ def by_name(report: SetReport) -> dict[str, Any]:
 
 def test_every_configuration_carries_its_figures_by_level_and_type(on_talks: SetReport) -> None:
     document = json.loads(json.dumps(whole(on_talks).public(), allow_nan=False))
-    expected = [one.name for one in ALL if not one.crossed]
+    expected = [one.name for one in ALL if not (one.crossed or one.plain)]
     assert [one["name"] for one in document["configurations"]] == expected
     kinds = {"all": 5, "single-hop": 4, "multi-hop": 1}
     for one in document["configurations"]:
@@ -94,7 +94,8 @@ def test_every_configuration_carries_its_figures_by_level_and_type(on_talks: Set
         for name in MEASURES:
             assert one[name] == one["levels"]["evidence"]["all"][name]
         assert set(one["latency_ms"]) == {"p50", "p95"}
-        assert one["tokens"] == 0
+        assert one["degraded"] == ({"embedder": 5} if one["name"] == "no-dense" else {})
+    assert document["sets"][0]["tokens"] == document["sets"][0]["ingest"]["tokens"] == 0
     assert document["sets"][0]["questions"] == 5
     assert document["sets"][0]["scope"] == "one talk"
 
@@ -108,6 +109,7 @@ def test_search_finds_the_evidence_and_the_layers_differ(on_talks: SetReport) ->
     assert found["keyword"]["levels"]["fact"]["all"]["recall@10"] == 0
     assert found["episodes-only"]["levels"]["fact"]["all"]["recall@10"] == 0
     assert found["keyword"]["recall@10"] == 1
+    assert found["no-dense"]["recall@10"] >= 0.8
     assert found["keyword"]["context"]["characters"]["5"] > found[BASELINE]["context"]["characters"]["1"]
 
 
@@ -169,13 +171,13 @@ def test_a_server_is_measured_over_its_api(tmp_path: Path) -> None:
     tiny.talks(tmp_path / "sets" / "talks")
     tiny.texts(tmp_path / "sets" / "texts")
     settings = own_settings(Settings(), tmp_path / "home", ":memory:", "")
-    names = [one.name for one in chosen([], remote=True) if one.name != "agentic"]
+    names = [one.name for one in chosen([], Means(remote=True))]
     with connected(settings, QdrantClient(":memory:"), tmp_path / "v.db", HashEmbedder(256)) as made:
         app = create_app(made.services, settings, lambda _: Principal(tenant="t", scope=Scope.ADMIN))
         client = WorkedClient(Address("http://server", None), httpx.WSGITransport(app=app))
         client.made = made
         for the_set in find_sets([tmp_path / "sets"], []):
-            course = Course(tuple(chosen(names, remote=True)), (1,), 4, None, 0, tmp_path, reuse=False)
+            course = Course(tuple(chosen(names, Means(remote=True))), (1,), 4, None, 0, tmp_path, reuse=False)
             with there(client, settings, tmp_path)(the_set.name) as place:
                 place = replace(place, embedder=made.embedder)  # the baselines' encoder; not a real one here
                 first = measure_set(the_set, [], course, place, lambda _: None)
@@ -197,7 +199,7 @@ def test_weights_are_fitted_without_the_talk_they_rank(tmp_path: Path) -> None:
     sets = find_sets([tmp_path / "sets"], [])
     names = ["mrag-crossed", BASELINE]
     course = Course(
-        tuple(chosen(names, remote=False, crossed=True)), (1,), 5, None, 0, tmp_path, reuse=False, folds=2
+        tuple(chosen(names, Means(crossed=True))), (1,), 5, None, 0, tmp_path, reuse=False, folds=2
     )
 
     @contextmanager
@@ -245,13 +247,16 @@ def test_tables_and_plots_hold_every_configuration(on_talks: SetReport, tmp_path
 
 
 def test_what_cannot_be_asked_for_is_named() -> None:
+    with pytest.raises(Unavailable, match="reranker"):
+        chosen(["no-rerank"], Means())
+    assert "no-rerank" in [one.name for one in chosen([], Means(reranks=True))]
     with pytest.raises(Unavailable, match="hybrod"):
-        chosen(["hybrod"], remote=False)
+        chosen(["hybrod"], Means())
     with pytest.raises(Unavailable, match="crossed"):
-        chosen(["mrag-crossed"], remote=False)
+        chosen(["mrag-crossed"], Means())
     with pytest.raises(Unavailable, match="alpha-0"):
-        chosen(["alpha-0"], remote=True)
-    assert DEFAULT in [one.name for one in chosen([], remote=True)]
+        chosen(["alpha-0"], Means(remote=True))
+    assert DEFAULT in [one.name for one in chosen([], Means(remote=True))]
 
 
 def test_broken_sets_are_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from qdrant_client import QdrantClient
 
-from api.evaluation.configurations import chosen
+from api.evaluation.configurations import Means, chosen
 from api.evaluation.course import Course, narrowed
 from api.evaluation.ground import connected, own_settings
 from api.evaluation.place import on_ground
@@ -70,9 +70,7 @@ def test_chinese_words_find_chinese_paragraphs() -> None:
 
 def test_a_meeting_goes_through_the_pipeline(tmp_path: Path) -> None:
     found = narrowed(the_set("qmsum_dev"), 1, 0)
-    course = Course(
-        tuple(chosen(["flat-bm25", "keyword"], remote=False)), (5,), 5, None, 0, tmp_path, reuse=False
-    )
+    course = Course(tuple(chosen(["flat-bm25", "keyword"], Means())), (5,), 5, None, 0, tmp_path, reuse=False)
     settings = own_settings(Settings(), tmp_path, ":memory:", "")
     with connected(settings, QdrantClient(":memory:"), tmp_path / "v.db", HashEmbedder(64)) as made:
         report = measure_set(found, [], course, on_ground(made), lambda _: None)

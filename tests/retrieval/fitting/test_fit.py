@@ -99,3 +99,30 @@ def test_with_talks_alone_texts_are_ranked_too() -> None:
     weights = fit_weights([one for one in KNOWN if one.talk], "enc")
     assert weights.text.facts.weights["bm25"] > 0
     assert "named" not in weights.text.facts.weights
+
+
+def test_a_match_never_speaks_against_a_candidate() -> None:
+    lists = []
+    for one in KNOWN:
+        if one.gold:
+            spoilt = {**one.facts, "context_bm25": np.where(one.answers, -3.0, one.facts["context_bm25"])}
+            lists.append(Ranked(spoilt, one.answers))
+    assert fit_listwise(lists, ["bm25", "context_bm25"], ridge=1.0)["context_bm25"] < -0.5
+    kept = fit_listwise(lists, ["bm25", "context_bm25"], ridge=1.0, never_against=("context_bm25",))
+    assert kept["context_bm25"] == 0.0
+    assert kept["bm25"] > 1
+
+
+def test_a_known_weight_is_kept_and_reckoned_with() -> None:
+    lists = [Ranked(one.facts, one.answers) for one in KNOWN if one.gold]
+    weights = fit_listwise(lists, ["bm25", "period"], ridge=1.0, given={"period": 2.0})
+    assert weights["period"] == pytest.approx(2.0)
+    assert weights["bm25"] > 1
+
+
+def test_texts_take_over_what_talks_teach_of_dates() -> None:
+    layers = fit_weights(KNOWN, "encoder")
+    ratio = layers.text.facts.weights["period"] / layers.text.facts.weights["bm25"]
+    assert layers.talk.facts.weights["period"] >= 0
+    assert ratio >= 0
+    assert min(layers.text.facts.weights[name] for name in ("cosine", "bm25", "context_bm25")) >= 0
