@@ -73,12 +73,14 @@ class Aligner:
         return self._exact(quote) or self._exact(bare) or self._longest_piece(bare) or self._aligned(bare)
 
     def ground(self, quote: str, statement: str) -> Grounded | None:
-        """Return where a statement stands: its quote, or else its own words.
+        """Return where a statement stands: its own words, or else its quote.
 
-        Small models copy the source into the statement and give a name for a quote. A statement in the
-        source's words needs no other proof, and tells its place better than a word that stands anywhere.
+        Small models copy the source into the statement and give a name or a heading for a quote. A statement
+        in the source's words needs no other proof, and tells its place best. Where it holds them with slips
+        only, it still comes before a word or two that stand anywhere.
         """
-        own = self.find(statement) if len(_tokens(quote)) < _MIN_TOKENS else None
+        short = len(_tokens(quote)) < _MIN_TOKENS
+        own = self.find(statement) if short else self._exact(self._bare(statement))
         return own or self.find(quote) or self.find(statement)
 
     def _bare(self, quote: str) -> str:

@@ -28,6 +28,7 @@ class LlmKnobs(Frozen):
         price_in, price_out: what a million tokens cost, in any currency; 0 counts tokens only.
         fallback: what becomes of a stretch no valid answer comes for: "extractive" gives it model-free facts,
             so that nothing is lost; "fail" leaves it out with a warning, and fails a document of only such.
+        gaps: what becomes of what the model passes over: "leave", or "fill" with model-free facts.
         reflect: learn profiles and agent memory from conversations.
     """
 
@@ -45,6 +46,7 @@ class LlmKnobs(Frozen):
     price_in: float = Field(default=0.0, ge=0)
     price_out: float = Field(default=0.0, ge=0)
     fallback: Literal["extractive", "fail"] = "extractive"
+    gaps: Literal["leave", "fill"] = "leave"
     reflect: bool = True
 
     @property

@@ -41,20 +41,28 @@ class LlmExtractor:
         questioner: asks it, repairs, splits and remembers.
         fallback: makes the facts of a stretch no valid answer comes for; None raises instead.
         at_once: how many segments may be asked about at the same time.
+        gaps: makes the facts of the elements that no fact of the model rests on; None leaves them out.
     """
 
     def __init__(
-        self, chat: ChatModel, questioner: Questioner, fallback: Extractor | None = None, at_once: int = 1
+        self,
+        chat: ChatModel,
+        questioner: Questioner,
+        fallback: Extractor | None = None,
+        at_once: int = 1,
+        gaps: Extractor | None = None,
     ) -> None:
         self._chat = chat
         self._questioner = questioner
         self._fallback = fallback
         self.at_once = at_once
+        self._gaps = gaps
 
     @property
     def fingerprint(self) -> str:
         """Mode, model and prompts."""
-        return f"llm-{_VERSION}/{self._chat.name}/{prompts_version()}"
+        filled = "+gaps" if self._gaps else ""
+        return f"llm-{_VERSION}{filled}/{self._chat.name}/{prompts_version()}"
 
     def extract(self, document: Document, segment: Segment) -> Extraction:
         """Return the episode and facts of a segment; see ``Extractor``.
@@ -72,13 +80,17 @@ class LlmExtractor:
                 raise
             return self._fallback.extract(document, segment).model_copy(update={"replaced": error.code})
         made = assemble(scene, answered.said).model_copy(update={"answers": answered.kept})
-        if self._fallback is None or any(fact.grounded for fact in made.facts):
+        told = {anchor for fact in made.facts if fact.grounded for anchor in fact.anchors}
+        if not told and self._fallback is not None:
+            return _completed(made, self._fallback.extract(document, segment).facts, NOTHING_GROUNDED)
+        if self._gaps is None:
             return made
-        return _completed(made, self._fallback.extract(document, segment).facts)
+        free = self._gaps.extract(document, segment).facts
+        return _completed(made, [fact for fact in free if not told.intersection(fact.anchors)])
 
 
-def _completed(made: Extraction, facts: Sequence[AtomicFact]) -> Extraction:
-    """Return an extraction that also has model-free facts: not one of the model's rests on the source."""
+def _completed(made: Extraction, facts: Sequence[AtomicFact], replaced: str = "") -> Extraction:
+    """Return an extraction that also has model-free facts, behind the model's."""
     if not facts:
         return made
     start = len(made.facts)
@@ -86,7 +98,7 @@ def _completed(made: Extraction, facts: Sequence[AtomicFact]) -> Extraction:
         fact.model_copy(update={"id": fact_id(made.episode.id, start + at), "position": start + at})
         for at, fact in enumerate(facts)
     )
-    return made.model_copy(update={"facts": (*made.facts, *added), "replaced": NOTHING_GROUNDED})
+    return made.model_copy(update={"facts": (*made.facts, *added), "replaced": replaced})
 
 
 def assemble(scene: Scene, said: SaidEpisode) -> Extraction:

@@ -10,29 +10,46 @@ from extract.assembly import moment_span
 from extract.dating import annotate
 from extract.envelope import sender_of
 from extract.fillers import has_substance
+from extract.grounding import even_out
 from extract.model import AtomicFact, Episode, Origin, SegmentKind, TimeSpan
 from extract.names import speaker_of
 from extract.said import SaidFact
-from extract.scripts import one_line
+from extract.scripts import estimate_tokens, one_line
 from extract.standing import name_speaker, tell_day
 from extract.statements.draft import Scene
 from extract.stretch import anchors_of
 from extract.times import find_times
 from ingest.ids import fact_id
-from ingest.model import Element
+from ingest.model import Element, ElementKind
 
 _EXACT, _ALIGNED, _DOUBTFUL, _UNGROUNDED = 0.95, 0.85, 0.5, 0.3
+_LABELS = frozenset({ElementKind.TITLE, ElementKind.HEADING, ElementKind.HEADER, ElementKind.FOOTER})
+_MAIL_HEADERS = ("from:", "to:", "cc:", "bcc:", "reply-to:", "date:", "subject:")
+_LIST_MARK = re.compile(r"^[-•*]\s+")
+# A quote that is so much shorter than the statement proves little of it.
+_LITTLE = 0.3
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def facts_of(
     scene: Scene, episode: Episode, said: Sequence[SaidFact], aligner: Aligner
 ) -> tuple[AtomicFact, ...]:
-    """Return the facts of an answer in order, empty and repeated ones dropped."""
+    """Return the facts of an answer in order; empty and repeated ones, and mere headings, are dropped."""
+    distinct = list(_distinct(scene, said))
+    labels = {even_out(element.text) for element in scene.segment.elements if _is_label(element)}
+    telling = [one for one in distinct if even_out(one.text) not in labels]
+    # Of a stretch of headings alone they are what there is.
     return tuple(
         _fact(scene, episode, position, one, aligner.ground(one.quote, one.text))
-        for position, one in enumerate(_distinct(scene, said))
+        for position, one in enumerate(telling or distinct)
     )
+
+
+def _is_label(element: Element) -> bool:
+    """Tell whether an element only names what stands around it; small models copy such as facts."""
+    if element.kind is ElementKind.FIELD:
+        return element.text.casefold().startswith(_MAIL_HEADERS)
+    return element.kind in _LABELS
 
 
 def _distinct(scene: Scene, said: Sequence[SaidFact]) -> Iterator[SaidFact]:
@@ -51,7 +68,7 @@ def _fact(
     elements = found.elements if found and found.elements else (whole[0],)
     at = scene.time_of(elements[0])
     speaker = _speaker(said, elements, episode, grounded=found is not None)
-    text, own = annotate(one_line(said.text), at, scene.order, scene.language)
+    text, own = annotate(_LIST_MARK.sub("", one_line(said.text)), at, scene.order, scene.language)
     text = name_speaker(text, speaker or _voice(scene, episode), scene.title, scene.language)
     text = tell_day(text, at, scene.language)
     return AtomicFact(
@@ -86,6 +103,8 @@ def _confidence(said: SaidFact, found: Grounded | None, episode: Episode) -> flo
     if found is None:
         return _UNGROUNDED
     if any(number not in episode.text for number in _NUMBER.findall(said.text)):
+        return _DOUBTFUL
+    if estimate_tokens(found.quote) < _LITTLE * estimate_tokens(said.text):
         return _DOUBTFUL
     return _EXACT if found.exact else _ALIGNED
 

@@ -140,7 +140,7 @@ def _facts(
     """
     if not (ids or parents):
         return [[], [], [], []], []
-    limit, depth = 2 * knobs.fact_depth + knobs.fresh_depth, knobs.fresh_depth
+    limit, depth = 3 * knobs.fact_depth, knobs.fresh_depth
     every = [*_both(probe, limit, Carry.NOTHING), *_both(probe, limit, Carry.NOTHING, context=True)]
     around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
     fresh = [*_both(probe, depth, Carry.BOTH), around]

@@ -48,9 +48,9 @@ class MragKnobs(Frozen):
     batch: int = Field(default=8, ge=1, le=100)
     expand: int = Field(default=24, ge=1, le=1000)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
-    fresh_depth: int = Field(default=100, ge=1, le=1000)
+    fresh_depth: int = Field(default=60, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
-    relevant_from: float = Field(default=0.15, ge=0, le=1)
+    relevant_from: float = Field(default=0.1, ge=0, le=1)
 
 
 class IndexKnobs(Frozen):

@@ -118,7 +118,8 @@ def make_extractor(
     knobs = settings.llm
     questioner = Questioner(chat, AnswerCache(settings.answers), knobs.max_output_tokens, on_call)
     fallback = ExtractiveExtractor() if knobs.fallback == "extractive" else None
-    return LlmExtractor(chat, questioner, fallback, knobs.concurrency)
+    gaps = ExtractiveExtractor() if knobs.gaps == "fill" else None
+    return LlmExtractor(chat, questioner, fallback, knobs.concurrency, gaps)
 
 
 def make_reflector(

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import psutil
 from qdrant_client import QdrantClient, models
 
 from api.cli.client import Client
@@ -133,26 +134,38 @@ def raw_hybrid(connection: QdrantClient, name: str, dense: Vector, text: str, li
     )
 
 
-def baseline(connection: QdrantClient, embedder: E5Embedder, times: int) -> dict[str, dict[str, float]]:
+def baseline(
+    connection: QdrantClient, embedder: E5Embedder, store: psutil.Process, times: int
+) -> dict[str, object]:
     name = real_name(Collection.FACTS, embedder.fingerprint, embedder.dimension)
-    parts: dict[str, list[float]] = {"embed_ms": [], "limit_10_ms": [], "limit_100_ms": []}
+    vectors, taken = [], []
     for number in range(times + 5):
         began = time.perf_counter()
-        dense = embedder.embed_query(question(number))
-        taken = [time.perf_counter() - began]
-        for limit in (10, DEPTH):
+        vectors.append(embedder.embed_query(question(number)))
+        taken.append((time.perf_counter() - began) * 1000)
+    report: dict[str, object] = {"embed_ms": spread(taken[5:])}
+    for limit in (10, DEPTH):
+        taken, used = [], 0.0
+        for number, dense in enumerate(vectors):
+            used = used if number != 5 else cpu_s(store)
             began = time.perf_counter()
             raw_hybrid(connection, name, dense, question(number), limit)
-            taken.append(time.perf_counter() - began)
-        if number >= 5:
-            for key, seconds in zip(parts, taken, strict=True):
-                parts[key].append(seconds * 1000)
-    return {key: spread(values) for key, values in parts.items()}
+            taken.append((time.perf_counter() - began) * 1000)
+        report[f"limit_{limit}_ms"] = spread(taken[5:])
+        report[f"limit_{limit}_store_cpu_ms"] = round((cpu_s(store) - used) / times * 1000, 1)
+    return report
 
 
-def searches(client: Client, method: str, times: int) -> dict[str, dict[str, float]]:
+def cpu_s(process: psutil.Process) -> float:
+    """Processor time so far; other work on the machine hardly changes it."""
+    return float(sum(process.cpu_times()[:2]))
+
+
+def searches(client: Client, method: str, store: psutil.Process, times: int) -> dict[str, object]:
     parts: dict[str, list[float]] = {"http_ms": [], **{name: [] for name in PARTS}}
+    used = 0.0
     for number in range(times + 5):
+        used = used if number != 5 else cpu_s(store)
         began = time.perf_counter()
         answer = ask(client, question(number), USER, method=method, include=["trace"])
         taken = (time.perf_counter() - began) * 1000
@@ -160,13 +173,16 @@ def searches(client: Client, method: str, times: int) -> dict[str, dict[str, flo
             parts["http_ms"].append(taken)
             for name in PARTS:
                 parts[name].append(float(answer["trace"].get(name, 0)))
-    return {name: spread(values) for name, values in parts.items()}
+    store_cpu_ms = round((cpu_s(store) - used) / times * 1000, 1)
+    return {**{name: spread(values) for name, values in parts.items()}, "store_cpu_ms": store_cpu_ms}
 
 
 def run(count: int, of_tenant: int, times: int, folder: Path) -> dict[str, object]:
     process = StoreProcess(folder / "store")
     (folder / "store").mkdir(exist_ok=True)
     process.start()
+    assert process.process is not None
+    store = psutil.Process(process.process.pid)
     instance = Instance(folder / "home", QDRANT_URL=process.url, QDRANT_API_KEY=process.key)
     embedder = E5Embedder()
     connection = connect(process.url, process.key)
@@ -175,12 +191,12 @@ def run(count: int, of_tenant: int, times: int, folder: Path) -> dict[str, objec
         if not (folder / "filled").exists():
             fill(QdrantStore(connection, embedder.fingerprint, embedder.dimension), count, of_tenant)
             (folder / "filled").touch()
-        report["raw_hybrid"] = baseline(connection, embedder, times)
+        report["raw_hybrid"] = baseline(connection, embedder, store, times)
         client = instance.start()
         for method in ("keyword", "vector", "hybrid", "agentic"):
             # Each is a good many searches.
             often = max(10, times // 5) if method == "agentic" else times
-            report[method] = searches(client, method, often)
+            report[method] = searches(client, method, store, often)
     finally:
         instance.stop()
         connection.close()

@@ -100,6 +100,25 @@ def test_blank_and_repeated_facts_are_dropped_without_another_question(tmp_path:
     assert len(chat.asked) == 1
 
 
+def test_headings_and_list_marks_copied_as_facts_are_no_facts(tmp_path: Path) -> None:
+    notes = prose(
+        ("title", "Atlas roadmap 2026"), ("heading", "Open risks"),
+        ("list_item", "The SMS provider has not signed yet"),
+    )  # fmt: skip
+    copied = [{"text": one, "quote": one} for one in ("Atlas roadmap 2026", "Open risks")]
+    risk = {"text": "- The SMS provider has not signed yet", "quote": "- The SMS provider has not signed yet"}
+    made = extract(Scripted(said(*copied, risk)), tmp_path, notes)
+    assert [fact.text for fact in made.facts] == ["The SMS provider has not signed yet"]
+    alone = extract(Scripted(said(copied[0])), tmp_path / "b", notes[:1])
+    assert [fact.text for fact in alone.facts] == ["Atlas roadmap 2026"]
+
+
+def test_a_quote_of_a_word_or_two_leaves_a_long_fact_doubtful(tmp_path: Path) -> None:
+    fact = {"text": "Maria Lopez was promoted to director of all billing tables.", "quote": "Maria Lopez"}
+    (made,) = extract(Scripted(said(fact)), tmp_path).facts
+    assert (made.grounded, made.confidence) == (True, 0.5)
+
+
 def test_a_fact_without_a_quote_does_not_spoil_the_others(tmp_path: Path) -> None:
     chat = Scripted(said(OWNER, LAUNCH, {"text": "The board met in a hurry."}))
     assert [fact.grounded for fact in extract(chat, tmp_path).facts] == [True, True, False]
@@ -134,6 +153,20 @@ def test_where_nothing_rests_on_the_source_model_free_facts_stand_beside(tmp_pat
     assert len({fact.id for fact in made.facts}) == 4
     bare = extract(Scripted(said(INVENTED), said(INVENTED)), tmp_path / "b", fallback=False)
     assert [fact.grounded for fact in bare.facts] == [False]
+
+
+def test_what_the_model_passes_over_can_be_filled_in(tmp_path: Path) -> None:
+    (segment,) = split_segments(document(), NOTES)
+    chat = Scripted(said(OWNER))
+    questioner = Questioner(chat, AnswerCache(tmp_path), 1000)
+    filling = LlmExtractor(chat, questioner, gaps=ExtractiveExtractor())
+    made = filling.extract(document(), segment)
+    assert [(fact.origin, fact.quote) for fact in made.facts] == [
+        (Origin.LLM, NOTES[1].text), (Origin.EXTRACTIVE, NOTES[0].text), (Origin.EXTRACTIVE, NOTES[2].text),
+    ]  # fmt: skip
+    assert [fact.position for fact in made.facts] == [0, 1, 2]
+    assert made.replaced == ""
+    assert filling.fingerprint != LlmExtractor(chat, questioner).fingerprint
 
 
 def test_an_empty_list_of_facts_is_asked_about_once(tmp_path: Path) -> None:
