@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+_CLIP = 1e-9
 
 
 def rrf(signals: Sequence[Floats], k: int, weights: Sequence[float | Floats] | None = None) -> Floats:
@@ -33,3 +34,9 @@ def rrf(signals: Sequence[Floats], k: int, weights: Sequence[float | Floats] | N
 def sigmoid(odds: Floats) -> Floats:
     """Return 1 / (1 + e^-x), safe for large values."""
     return np.exp(-np.logaddexp(0.0, -odds))
+
+
+def log_odds(chance: Floats) -> Floats:
+    """Return log(p / (1 - p)), safe at 0 and 1."""
+    safe = np.clip(chance, _CLIP, 1 - _CLIP)
+    return np.log(safe / (1 - safe))

@@ -50,7 +50,7 @@ class MragKnobs(Frozen):
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
     fresh_depth: int = Field(default=60, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
-    relevant_from: float = Field(default=0.15, ge=0, le=1)
+    relevant_from: float = Field(default=0.1, ge=0, le=1)
 
 
 class IndexKnobs(Frozen):

@@ -7,36 +7,38 @@ the two can be mixed and compared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.asked import Asked
 from retrieval.errors import FingerprintMismatch
-from retrieval.fusion import Floats, rrf, sigmoid
+from retrieval.fusion import Floats, rrf
 from retrieval.knobs import Fusion, MragKnobs
 from retrieval.pools import EpisodePool, FactPool
 from retrieval.signals import episode_signals, fact_signals, search_signals, trust_in_words
 from retrieval.traits import Traits
-from retrieval.weights import FusionWeights, Squash, load_weights, shipped
+from retrieval.weights import FusionWeights, load_weights, shipped
+
+Rows = NDArray[np.intp]
 
 
 class Scores(NamedTuple):
     """Scores aligned with the pools; any real numbers, the higher the better.
 
-    ``offset`` is None when they are in [0, 1] already, else they are log-odds and it is to be added.
+    ``calibrate`` is None when they are in [0, 1] already; else it is an increasing function that takes them
+    there.
     """
 
     episodes: Floats
     facts: Floats
-    offset: float | None = None
+    calibrate: Callable[[float], float] | None = None
 
     def unit(self, score: float) -> float:
         """Return a score, or a mix of scores, in [0, 1]."""
-        if self.offset is None:
-            return min(1.0, max(0.0, score))
-        return float(sigmoid(np.array(score + self.offset)))
+        return min(1.0, max(0.0, score)) if self.calibrate is None else self.calibrate(score)
 
 
 class Scorer(Protocol):
@@ -112,19 +114,24 @@ class LrScorer:
         fine = fact_signals(asked, facts)
         told = _talks(facts.traits)
         own = np.where(told, talk.facts(fine), text.facts(fine))
+        own -= np.where(told, talk.sibling, text.sibling) * np.log1p(elders(own, facts.parents))
+        lifted = np.where(_talks(episodes.traits), talk.episodes(coarse), text.episodes(coarse))
+        presence = self._weights.presence(search_signals(asked, facts))
+        among = crowd(own, lifted, rows_of(facts.parents, episodes.ids))
+        sharpness = self._weights.hybrid
         return Scores(
-            episodes=np.where(_talks(episodes.traits), talk.episodes(coarse), text.episodes(coarse)),
-            facts=own - np.where(told, talk.sibling, text.sibling) * np.log1p(elders(own, facts.parents)),
-            offset=self._weights.presence(search_signals(asked, episodes, facts)),
+            episodes=lifted,
+            facts=own,
+            calibrate=lambda odds: float(sharpness(presence, np.array(odds), among)),
         )
 
     def keyword(self, asked: Asked, bm25: float) -> float:
         """Return how likely the episode answers, by its BM25 sum per term of the question."""
-        return _squashed(self._weights.keyword, bm25 / max(1, len(asked.terms.indices)))
+        return self._weights.keyword(bm25 / max(1, len(asked.terms.indices)))
 
     def vector(self, cosine: float) -> float:
         """Return how likely the episode answers, by its cosine."""
-        return _squashed(self._weights.vector, cosine)
+        return self._weights.vector(cosine)
 
 
 def make_scorer(knobs: MragKnobs, encoder: str) -> Scorer:
@@ -165,5 +172,19 @@ def elders(scores: Floats, parents: Sequence[str]) -> Floats:
     return found
 
 
-def _squashed(line: Squash, value: float) -> float:
-    return float(sigmoid(np.array(line.intercept + line.slope * value)))
+def rows_of(parents: Sequence[str], episodes: Sequence[str]) -> Rows:
+    """Return the row of each fact's episode, -1 where it is not among them."""
+    row = {id_: at for at, id_ in enumerate(episodes)}
+    return np.array([row.get(parent, -1) for parent in parents], dtype=np.intp)
+
+
+def mixed(facts: Floats, episodes: Floats, parent: Rows) -> Floats:
+    """Return the scores of facts mixed half and half with their episodes', as weights are fitted for."""
+    lifted = np.append(episodes, episodes.min() if len(episodes) else 0.0)[parent]
+    both: Floats = (facts + lifted) / 2
+    return both
+
+
+def crowd(facts: Floats, episodes: Floats, parent: Rows) -> float:
+    """Return the log of the sum of the odds of all facts; 0 when there is none."""
+    return float(np.logaddexp.reduce(mixed(facts, episodes, parent))) if len(facts) else 0.0

@@ -18,15 +18,15 @@ from retrieval.pools import EpisodePool, FactPool
 from retrieval.traits import Traits
 
 # What the signals mean. Weights fitted for another meaning are refused, so a change needs a new name.
-SIGNALS_VERSION = "s2"
+SIGNALS_VERSION = "s5"
 
 FACT_SIGNALS = (
     "cosine", "bm25", "context_cosine", "context_bm25", "named", "partner", "question", "answers", "length",
-    "short", "time", "number", "period", "confidence", "before_cosine", "before_bm25", "before_named",
-    "after_cosine", "after_bm25", "after_named",
+    "short", "time", "number", "period", "confidence", "before_cosine", "before_bm25", "after_cosine",
+    "after_bm25", "across",
 )  # fmt: skip
-EPISODE_SIGNALS = ("cosine", "bm25", "best_cosine", "best_bm25", "named", "period")
-SEARCH_SIGNALS = ("cosine", "context_cosine", "episode_cosine", "bm25", "context_bm25")
+EPISODE_SIGNALS = ("cosine", "bm25", "best_cosine", "best_bm25", "named", "period", "across")
+SEARCH_SIGNALS = ("cosine_latin", "words_latin", "cosine_cjk", "lead_to_cjk", "lead_from_cjk")
 
 _CJK = frozenset({"zh", "ja", "ko"})
 _CROSS_SCRIPT = 0.2
@@ -34,7 +34,6 @@ _LEADERS = 10
 _SPREAD = 100
 _SHORT_WORDS = 6
 _FIRST = 3
-_READABLE = 0.6
 # A spread below these is noise of the encoder or a lane without matches.
 _COSINE_FLOOR = 0.01
 _BM25_FLOOR = 0.5
@@ -56,19 +55,17 @@ def standard(signal: Floats, floor: float) -> Floats:
 def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
     """Return the signals of ``FACT_SIGNALS``, each aligned with the pool."""
     trust = trust_in_words(asked, pool.traits)
-    names = _named(asked, [traits.people for traits in pool.traits])
     words = np.array([traits.words for traits in pool.traits], dtype=np.float64)
     timed = _flags([asked.time and traits.timed for traits in pool.traits])
     counted = _flags([asked.number and traits.counted for traits in pool.traits])
     cosine = standard(pool.cosine, _COSINE_FLOOR)
     bm25 = _trusted(standard(pool.bm25, _BM25_FLOOR), trust)
-    line = beside(pool.traits)
     return {
         "cosine": cosine,
         "bm25": bm25,
         "context_cosine": standard(pool.context_cosine, _COSINE_FLOOR),
         "context_bm25": _trusted(standard(pool.context_bm25, _BM25_FLOOR), trust),
-        "named": _stand_out(names),
+        "named": _stand_out(_named(asked, [traits.people for traits in pool.traits])),
         "partner": _stand_out(_named(asked, [traits.others for traits in pool.traits])),
         "question": _flags([traits.question for traits in pool.traits]),
         "answers": _flags([traits.answers for traits in pool.traits]),
@@ -78,7 +75,8 @@ def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
         "number": counted,
         "period": _stand_out(_near(asked, pool.traits)),
         "confidence": np.array([traits.confidence for traits in pool.traits], dtype=np.float64),
-        **_of_neighbours(line, cosine, bm25, names),
+        **_of_neighbours(beside(pool.traits), cosine, bm25),
+        "across": cosine * (trust < 1),
     }
 
 
@@ -90,45 +88,56 @@ def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[st
     trust = trust_in_words(asked, pool.traits)
     row = {id_: at for at, id_ in enumerate(pool.ids)}
     best_bm25 = np.nan_to_num(_best(facts.bm25, facts, row))
+    best_cosine = standard(_best(facts.cosine, facts, row), _COSINE_FLOOR)
     return {
         "cosine": standard(pool.cosine, _COSINE_FLOOR),
         "bm25": _trusted(standard(pool.bm25, _BM25_FLOOR), trust),
-        "best_cosine": standard(_best(facts.cosine, facts, row), _COSINE_FLOOR),
+        "best_cosine": best_cosine,
         "best_bm25": _trusted(standard(best_bm25, _BM25_FLOOR), trust),
         "named": _stand_out(_named(asked, [traits.people for traits in pool.traits])),
         "period": _stand_out(_near(asked, pool.traits)),
+        "across": best_cosine * (trust < 1),
     }
 
 
-def search_signals(asked: Asked, episodes: EpisodePool, facts: FactPool) -> dict[str, float]:
-    """Return the signals of ``SEARCH_SIGNALS``: how well the leaders match in absolute terms.
+def search_signals(asked: Asked, facts: FactPool) -> dict[str, float]:
+    """Return the signals of ``SEARCH_SIGNALS``: how well the best matches in absolute terms.
 
-    Cosines of the best three, BM25 sums of the best three per term of the question. NaN where there is none,
-    and for words where most of what was found is in another script and could not match.
+    ``cosine``: of the best fact. ``lead``: how far the best three are above the best hundred. ``words``: BM25
+    sums of the best three facts and surroundings, per term of the question. Each way from the script of the
+    question to that of what was found has signals of its own, those that tell most there: between scripts
+    cosines are low whatever is asked, and only the lead speaks. All others are NaN, and so is what no lane
+    tells.
     """
-    terms = max(1, len(asked.terms.indices))
-    readable = len(facts.traits) > 0 and float(trust_in_words(asked, facts.traits).mean()) > _READABLE
-    return {
-        "cosine": _leading(facts.cosine),
-        "context_cosine": _leading(facts.context_cosine),
-        "episode_cosine": _leading(episodes.cosine),
-        "bm25": _leading(facts.bm25) / terms if readable else float("nan"),
-        "context_bm25": _leading(facts.context_bm25) / terms if readable else float("nan"),
-    }
+    found = dict.fromkeys(SEARCH_SIGNALS, float("nan"))
+    known = np.flatnonzero(~np.isnan(facts.cosine))
+    leaders = known[np.argsort(-facts.cosine[known], kind="stable")][:_SPREAD]
+    way = _way(asked, [facts.traits[at] for at in leaders[:_LEADERS].tolist()] or facts.traits)
+    told: dict[str, float] = {}
+    if len(leaders):
+        cosines = facts.cosine[leaders]
+        told[f"cosine_{way}"] = float(cosines[0])
+        told[f"lead_{way}"] = float(cosines[:_FIRST].mean() - cosines.mean())
+    if len(facts.ids):
+        best = [np.sort(lane)[::-1][:_FIRST].mean() for lane in (facts.bm25, facts.context_bm25)]
+        told[f"words_{way}"] = float(np.mean(best)) / max(1, len(asked.terms.indices))
+    return found | {name: value for name, value in told.items() if name in found}
 
 
-def _leading(signal: Floats) -> float:
-    known = np.sort(signal[~np.isnan(signal)])[::-1][:_FIRST]
-    return float(known.mean()) if len(known) else float("nan")
+def _way(asked: Asked, traits: Sequence[Traits]) -> str:
+    """From the script of the question to that of most of what was found."""
+    cjk = sum(one.language in _CJK for one in traits) * 2 > len(traits)
+    if asked.cjk:
+        return "cjk" if cjk else "from_cjk"
+    return "to_cjk" if cjk else "latin"
 
 
-def _of_neighbours(line: Line, cosine: Floats, bm25: Floats, names: Floats) -> dict[str, Floats]:
+def _of_neighbours(line: Line, cosine: Floats, bm25: Floats) -> dict[str, Floats]:
     """What is said right before and after: it tells whose words made the surroundings match."""
     found = {}
     for side, at in (("before", line.before), ("after", line.after)):
         found[f"{side}_cosine"] = _taken(cosine, at, float(cosine.min()) if len(cosine) else 0.0)
         found[f"{side}_bm25"] = _taken(bm25, at, float(bm25.min()) if len(bm25) else 0.0)
-        found[f"{side}_named"] = _taken(names, at, 0.0)
     return found
 
 

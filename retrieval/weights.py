@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from ingest.anchors import Frozen
 from retrieval.errors import FingerprintMismatch, WeightsDamaged
-from retrieval.fusion import Floats
+from retrieval.fusion import Floats, log_odds, sigmoid
 from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS, SIGNALS_VERSION
 from retrieval.tokenizer import TOKENIZER_VERSION
 
@@ -42,7 +42,8 @@ class Layers(Frozen):
     """How one kind of source is ranked.
 
     Attributes:
-        facts, episodes: log-odds of each layer, on one scale, made to be mixed half and half.
+        facts, episodes: log-odds of each layer if memory holds an answer, on one scale, made to be mixed half
+            and half.
         sibling: what a fact loses when better facts of its episode stand before it: this times
             log(1 + their number). One source must not fill the whole answer.
     """
@@ -53,30 +54,65 @@ class Layers(Frozen):
 
 
 class Presence(Frozen):
-    """How sure a search may be that memory holds an answer at all.
+    """How likely it is that memory holds an answer at all.
 
     Attributes:
+        intercept: log-odds of a search that matches as answerable ones usually do.
         typical: the value of each signal in an answerable search; a missing signal counts as this.
         weights: log-odds per unit above the typical value.
     """
 
+    intercept: float = 0.0
     typical: dict[str, float] = Field(default_factory=dict)
     weights: dict[str, float] = Field(default_factory=dict)
 
     def __call__(self, signals: Mapping[str, float]) -> float:
-        """Return the log-odds to add to every hit of a search."""
-        return sum(
+        """Return the chance, 0 to 1."""
+        odds = self.intercept + sum(
             weight * (signals[name] - self.typical.get(name, 0.0))
             for name, weight in self.weights.items()
             if not np.isnan(signals[name])
         )
+        return float(sigmoid(np.array(odds)))
 
 
 class Squash(Frozen):
-    """A raw score of one lane as a probability: the logistic function of a straight line."""
+    """A raw score as a probability: the logistic function of a rising straight line."""
 
     intercept: float = 0.0
-    slope: float = 1.0
+    slope: float = Field(default=1.0, ge=0)
+
+    def __call__(self, value: float) -> float:
+        """Return the chance, 0 to 1."""
+        return float(sigmoid(np.array(self.intercept + self.slope * value)))
+
+
+class Sharpness(Frozen):
+    """Final log-odds as honest chances.
+
+    A good match among many good ones is less likely the answer than one that stands alone, so the chance also
+    rests on the crowd: the log of the sum of all facts' odds.
+
+    Attributes:
+        intercept: where everything is 0.
+        slope: per unit of the log-odds that memory holds an answer and that this is it.
+        crowd: per unit of the crowd.
+    """
+
+    intercept: float = 0.0
+    slope: float = Field(default=1.0, ge=0)
+    crowd: float = 0.0
+
+    def __call__(self, presence: float, odds: Floats, crowd: float) -> Floats:
+        """Return chances.
+
+        Args:
+            presence: that memory holds an answer.
+            odds: log-odds that this is it.
+            crowd: of the search.
+        """
+        both = log_odds(presence * sigmoid(odds))
+        return sigmoid(self.intercept + self.slope * both + self.crowd * crowd)
 
 
 class FusionWeights(Frozen):
@@ -87,6 +123,7 @@ class FusionWeights(Frozen):
         signals, tokenizer: versions of what the signals mean and of what a word is.
         talk: for conversations, mail and transcripts; text: for everything else.
         presence: of the search as a whole.
+        hybrid: of the mixed log-odds.
         vector: of an episode's cosine; keyword: of its BM25 sum per term of the question.
         fitted_on: names of the question sets.
     """
@@ -96,7 +133,8 @@ class FusionWeights(Frozen):
     tokenizer: str
     talk: Layers
     text: Layers
-    presence: Presence = Presence()
+    presence: Presence = Presence(intercept=4.0)
+    hybrid: Sharpness = Sharpness()
     vector: Squash = Squash()
     keyword: Squash = Squash()
     fitted_on: tuple[str, ...] = ()

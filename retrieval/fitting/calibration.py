@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from retrieval.fitting.rough import Rough
+from retrieval.fitting.rough import Rough, fair_shares
 from retrieval.fitting.samples import Sample, Truth
 from retrieval.fusion import Floats, sigmoid
-from retrieval.signals import SEARCH_SIGNALS
-from retrieval.weights import Layers, Linear, Presence, Squash
+from retrieval.weights import Layers, Linear, Squash
 
 _LEADERS = 10
-# Questions about nothing weigh half as much as all others together: some memories are asked many of them.
-_NOTHING_SHARE = 0.5
 _LEAST_SLOPE = 0.05
 _NEWTON_STEPS = 50
 
@@ -24,89 +20,55 @@ _NEWTON_STEPS = 50
 class _Rows(NamedTuple):
     talk: Truth
     score: Floats
-    search: Floats
     right: Truth
     weight: Floats
 
 
-def calibrate(
-    learned_from: Sequence[Sample], rough: Mapping[bool, Rough]
-) -> tuple[dict[bool, Layers], Presence]:
-    """Return calibrated layers for talks (True) and texts (False), and the presence of an answer.
+def calibrate(learned_from: Sequence[Sample], rough: Mapping[bool, Rough]) -> dict[bool, Layers]:
+    """Return calibrated layers for talks (True) and texts (False): the chance if memory holds an answer.
 
     Args:
-        learned_from: answerable and unanswerable samples.
+        learned_from: samples; unanswerable ones are passed over.
         rough: the rankings of both kinds.
     """
     from sklearn.linear_model import LogisticRegression
 
-    typical = _typical(learned_from)
-    rows = _leaders(learned_from, rough, typical)
+    answerable = [one for one in learned_from if one.gold]
+    rows = _leaders(answerable, rough)
     talk = rows.talk.astype(np.float64)
-    spread = rows.search.std(axis=0) + 1e-9
-    design = np.column_stack([talk, talk * rows.score, (1 - talk) * rows.score, rows.search / spread])
+    design = np.column_stack([talk, talk * rows.score, (1 - talk) * rows.score])
     model = LogisticRegression(C=1.0, max_iter=1000)
     model.fit(design, rows.right, sample_weight=rows.weight)
-    base, (more, talk_slope, text_slope, *search) = float(model.intercept_[0]), model.coef_[0].tolist()
-    presence = Presence(
-        typical=typical,
-        weights={
-            name: weight / float(own)
-            for name, weight, own in zip(SEARCH_SIGNALS, search, spread, strict=True)
-        },
-    )
-    lines = {True: (base + more, talk_slope), False: (base, text_slope)}
+    base, (more, talk_slope, text_slope) = float(model.intercept_[0]), model.coef_[0].tolist()
     layers = {}
-    for kind, (intercept, slope) in lines.items():
-        own = [one for one in learned_from if one.talk is kind] or list(learned_from)
-        layers[kind] = _layers(own, rough[kind], presence, intercept, max(_LEAST_SLOPE, slope))
-    return layers, presence
+    for kind, intercept, slope in ((True, base + more, talk_slope), (False, base, text_slope)):
+        own = [one for one in answerable if one.talk is kind] or answerable
+        layers[kind] = _layers(own, rough[kind], intercept, max(_LEAST_SLOPE, slope))
+    return layers
 
 
-def _typical(learned_from: Sequence[Sample]) -> dict[str, float]:
-    values = {
-        name: [one.search[name] for one in learned_from if one.gold and not np.isnan(one.search[name])]
-        for name in SEARCH_SIGNALS
-    }
-    return {name: float(np.mean(found)) if found else 0.0 for name, found in values.items()}
-
-
-def _leaders(
-    learned_from: Sequence[Sample], rough: Mapping[bool, Rough], typical: Mapping[str, float]
-) -> _Rows:
-    counts = Counter((one.set_name, bool(one.gold)) for one in learned_from)
-    fair = {
-        key: (1.0 if key[1] else _NOTHING_SHARE) / count / sum(1 for other in counts if other[1] == key[1])
-        for key, count in counts.items()
-    }
+def _leaders(answerable: Sequence[Sample], rough: Mapping[bool, Rough]) -> _Rows:
+    fair = fair_shares(answerable)
     parts = []
-    for one in learned_from:
+    for one in answerable:
         scores = rough[one.talk].ranked(one)
         best = np.argsort(-scores, kind="stable")[:_LEADERS]
-        found = [one.search[name] for name in SEARCH_SIGNALS]
-        known = [
-            0.0 if np.isnan(value) else value - typical[name]
-            for name, value in zip(SEARCH_SIGNALS, found, strict=True)
-        ]
         parts.append(
             _Rows(
                 np.full(len(best), one.talk),
                 scores[best],
-                np.tile(known, (len(best), 1)),
                 one.answers[best],
-                np.full(len(best), fair[one.set_name, bool(one.gold)] * len(learned_from)),
+                np.full(len(best), fair[one.set_name]),
             )
         )
     return _Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _layers(
-    own: Sequence[Sample], rough: Rough, presence: Presence, intercept: float, slope: float
-) -> Layers:
+def _layers(own: Sequence[Sample], rough: Rough, intercept: float, slope: float) -> Layers:
     """Split a calibrated sum into two scores whose mean it is."""
     double = 2 * slope
     episodes = {name: double * rough.share * weight for name, weight in rough.episodes.items()}
-    shift = standing(own, Linear(intercept=intercept, weights=episodes), presence)
+    shift = standing(own, Linear(intercept=intercept, weights=episodes))
     return Layers(
         facts=Linear(
             intercept=intercept - shift,
@@ -117,7 +79,7 @@ def _layers(
     )
 
 
-def standing(own: Sequence[Sample], episodes: Linear, presence: Presence) -> float:
+def standing(own: Sequence[Sample], episodes: Linear) -> float:
     """Return the log-odds to add so that an episode's score is how likely one of its statements answers.
 
     An episode that stands in an answer competes with facts; its own score must mean the same.
@@ -128,7 +90,7 @@ def standing(own: Sequence[Sample], episodes: Linear, presence: Presence) -> flo
         share = np.bincount(one.parent[one.parent >= 0], minlength=len(scores)).astype(np.float64)
         hits = np.bincount(one.parent[(one.parent >= 0) & one.answers], minlength=len(scores))
         best = [at for at in np.argsort(-scores, kind="stable")[:_LEADERS].tolist() if share[at]]
-        odds.append(scores[best] + presence(one.search))
+        odds.append(scores[best])
         truth.append(hits[best] / share[best])
     wanted, found = np.concatenate(truth), np.concatenate(odds)
     shift = 0.0

@@ -3,13 +3,13 @@
 1. Episodes: which holds the answer, by a listwise regression.
 2. Facts: which answers, by another one that also sees the score of the fact's episode.
 3. How much a fact loses behind better ones of its own episode, by trying.
-4. How sure a rank is: a plain logistic regression over the leaders of answerable and unanswerable questions.
-   It turns rankings into log-odds and tells how much the absolute strength of the matches says.
+4. How sure a rank is: a plain logistic regression over the leaders of answerable questions.
+5. How sure it is that memory holds an answer: another one, over answerable and unanswerable questions; and a
+   last one that turns both together into honest chances.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 
@@ -19,7 +19,8 @@ from retrieval.errors import FitImpossible
 from retrieval.evaluation.metrics import recall_at
 from retrieval.fitting.calibration import calibrate, squash
 from retrieval.fitting.listwise import Ranked, fit_listwise
-from retrieval.fitting.rough import Rough
+from retrieval.fitting.presence import fit_presence, fit_sharpness
+from retrieval.fitting.rough import Rough, fair_shares
 from retrieval.fitting.samples import Sample
 from retrieval.fusion import Floats
 from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SIGNALS_VERSION
@@ -27,9 +28,7 @@ from retrieval.tokenizer import TOKENIZER_VERSION
 from retrieval.weights import FusionWeights
 
 # Texts have no speakers, and their headings and lists end in no question mark.
-_TALK_ONLY = frozenset(
-    {"named", "partner", "question", "answers", "confidence", "before_named", "after_named"}
-)
+_TALK_ONLY = frozenset({"named", "partner", "question", "answers", "confidence"})
 # A match speaks for a candidate or says nothing. Left free, a match of the neighbours turns negative where
 # gold is a whole passage, and then pushes the sentence beside the answer out of an ordinary document.
 _NEVER_AGAINST = frozenset(
@@ -39,8 +38,8 @@ _NEVER_AGAINST = frozenset(
 )
 # What a date in the question is worth does not hang on the kind of source; sets of texts hardly ask for one.
 _TAUGHT_BY_TALKS = ("period",)
-_RIDGE = 10.0
-_SIBLING_TRIED = (0.0, 0.3, 0.6, 1.0, 1.5, 2.0)
+_RIDGE = 30.0
+_SIBLING_TRIED = (0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 _LEAST_EPISODE_SHARE = 0.05
 
 
@@ -48,7 +47,7 @@ def fit_weights(learned_from: Sequence[Sample], encoder: str) -> FusionWeights:
     """Return weights fitted to samples.
 
     Args:
-        learned_from: of one or several sets; each set counts the same, however many questions it has.
+        learned_from: of one or several sets; a set counts by the square root of its number of questions.
         encoder: fingerprint of the encoder they were made with.
 
     Raises:
@@ -62,7 +61,8 @@ def fit_weights(learned_from: Sequence[Sample], encoder: str) -> FusionWeights:
     # Where one kind of source is missing, the other has to stand in for it.
     talks = fit_rough(kinds[True] or kinds[False], talk=bool(kinds[True]))
     rough = {True: talks, False: fit_rough(kinds[False] or kinds[True], talk=False, shared=talks)}
-    layers, presence = calibrate(learned_from, rough)
+    layers = calibrate(learned_from, rough)
+    presence = fit_presence(learned_from)
     return FusionWeights(
         encoder=encoder,
         signals=SIGNALS_VERSION,
@@ -70,6 +70,7 @@ def fit_weights(learned_from: Sequence[Sample], encoder: str) -> FusionWeights:
         talk=layers[True],
         text=layers[False],
         presence=presence,
+        hybrid=fit_sharpness(learned_from, layers, presence),
         vector=squash([(one.cosine, one.holds) for one in learned_from]),
         keyword=squash([(one.bm25, one.holds) for one in learned_from]),
         fitted_on=tuple(sorted({one.set_name for one in learned_from})),
@@ -86,9 +87,8 @@ def fit_rough(own: Sequence[Sample], *, talk: bool, shared: Rough | None = None)
     """
     names = [name for name in FACT_SIGNALS if talk or name not in _TALK_ONLY]
     coarse_names = [name for name in EPISODE_SIGNALS if talk or name != "named"]
-    counts = Counter(one.set_name for one in own if one.gold)
-    fair = {name: len(own) / len(counts) / count for name, count in counts.items()}
     answerable = [one for one in own if one.gold]
+    fair = fair_shares(answerable)
     coarse = fit_listwise(
         [Ranked(one.episodes, one.holds, fair[one.set_name]) for one in answerable],
         coarse_names,

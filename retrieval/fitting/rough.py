@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,17 @@ from retrieval.fusion import Floats
 from retrieval.scoring import elders
 
 _FAR_BELOW = -9.0
+
+
+def fair_shares(learned_from: Sequence[Sample]) -> dict[str, float]:
+    """Return how much a question of each set counts, 1 on the whole.
+
+    A large set knows more than a small one, but not as much more as it is larger: a set counts by the square
+    root of its number of questions.
+    """
+    counts = Counter(one.set_name for one in learned_from)
+    total = sum(count**0.5 for count in counts.values())
+    return {name: len(learned_from) / total / count**0.5 for name, count in counts.items()}
 
 
 class Rough(NamedTuple):

@@ -127,14 +127,14 @@ def samples(
             yield _sample(memory, question, found.episodes, found.facts, len(asked.terms.indices))._replace(
                 facts=fact_signals(asked, found.facts),
                 episodes=episode_signals(asked, found.episodes, found.facts),
-                search=search_signals(asked, found.episodes, found.facts),
+                search=search_signals(asked, found.facts),
             )
 
 
 def group_of(set_name: str, question: Question) -> str:
     """Return what must not be both learned from and judged by: a talk, or the text that answers."""
     gold = question.gold if question.answerable else ()
-    return f"{set_name}/{question.scope or min(gold, default='')}"
+    return f"{set_name}/{question.scope or min(gold, default=question.id)}"
 
 
 def _where(question: Question) -> AllOf:
@@ -168,11 +168,13 @@ def _sample(memory: Memory, question: Question, episodes: EpisodePool, facts: Fa
 
 
 def _answers(memory: Memory, question: Question, facts: FactPool, golden: Sequence[bool]) -> Truth:
-    """Gold says which passage answers; where a statement of it holds the answer's words, it is that one."""
+    """Gold says which passages answer; where statements of one hold the answer's words, it is those."""
     truth = np.array(golden, dtype=bool)
-    if question.scope is None and question.answer:
-        said = question.answer.casefold()
-        exact: Truth = truth & np.array([said in memory.words[id_] for id_ in facts.ids], dtype=bool)
-        if exact.any():
-            return exact
-    return truth
+    if question.scope is not None or not question.answer:
+        return truth
+    said = question.answer.casefold()
+    exact: Truth = truth & np.array([said in memory.words[id_] for id_ in facts.ids], dtype=bool)
+    told = {memory.covers[id_] for id_, holds in zip(facts.ids, exact.tolist(), strict=True) if holds}
+    elsewhere = np.array([memory.covers[id_] not in told for id_ in facts.ids], dtype=bool)
+    found: Truth = exact | (truth & elsewhere)
+    return found

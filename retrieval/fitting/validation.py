@@ -10,13 +10,14 @@ import numpy as np
 from ingest.anchors import Frozen
 from retrieval.evaluation.metrics import auroc, hit_at, recall_at, reciprocal_rank
 from retrieval.fitting.fit import fit_weights
+from retrieval.fitting.presence import final_odds
 from retrieval.fitting.samples import Sample
-from retrieval.fusion import Floats, sigmoid
-from retrieval.scoring import elders
+from retrieval.fusion import Floats
 from retrieval.weights import FusionWeights
 
-ALPHA = 0.5
 _CUTOFF = 10
+# Far more than there are questions about nothing in a set.
+_ANSWERABLE = 100_000
 
 
 class Measures(Frozen):
@@ -68,33 +69,29 @@ def validate(known: Sequence[Sample], encoder: str, folds: int = 5) -> Validatio
         folds: at least 2; a set with as many conversations leaves one out each time.
     """
     fold_of = folds_of(known, folds)
-    scored: list[tuple[Sample, Floats, float]] = []
+    scored: list[tuple[Sample, Floats]] = []
     for fold in range(folds):
         weights = fit_weights([one for one in known if fold_of[one.group] != fold], encoder)
-        scored += [(one, *final(one, weights)) for one in known if fold_of[one.group] == fold]
+        scored += [(one, final(one, weights)) for one in known if fold_of[one.group] == fold]
     return Validation(
         folds=folds, rows=tuple(_rows(scored)), auroc=_auroc(scored), error=_calibration_error(scored)
     )
 
 
-def final(one: Sample, weights: FusionWeights) -> tuple[Floats, float]:
-    """Return the final score of each fact, as the loop mixes it, and the offset of the search."""
-    layers = weights.talk if one.talk else weights.text
-    own = layers.facts(one.facts)
-    own = own - layers.sibling * np.log1p(elders(own, [str(at) for at in one.parent.tolist()]))
-    coarse = layers.episodes(one.episodes)
-    lifted = np.append(coarse, coarse.min() if len(coarse) else 0.0)[one.parent]
-    return ALPHA * own + (1 - ALPHA) * lifted, weights.presence(one.search)
+def final(one: Sample, weights: FusionWeights) -> Floats:
+    """Return the score of each fact, as a search gives it."""
+    odds = final_odds(one, {True: weights.talk, False: weights.text})
+    return weights.hybrid(weights.presence(one.search), odds, float(np.logaddexp.reduce(odds)))
 
 
 def folds_of(known: Sequence[Sample], folds: int) -> dict[str, int]:
     """Give each group a fold, the largest first to the fold that has least of its set.
 
-    Answerable questions count only: those about nothing must not leave the other folds with all the rest.
+    What counts are the answerable questions: a fold without any could not be judged.
     """
     sizes: Counter[tuple[str, str]] = Counter()
     for one in known:
-        sizes[one.set_name, one.group] += bool(one.gold)
+        sizes[one.set_name, one.group] += _ANSWERABLE if one.gold else 1
     filled: dict[str, list[int]] = defaultdict(lambda: [0] * folds)
     found = {}
     for (name, group), size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
@@ -104,9 +101,9 @@ def folds_of(known: Sequence[Sample], folds: int) -> dict[str, int]:
     return found
 
 
-def _rows(scored: Sequence[tuple[Sample, Floats, float]]) -> list[Comparison]:
+def _rows(scored: Sequence[tuple[Sample, Floats]]) -> list[Comparison]:
     groups: dict[tuple[str, str], list[tuple[Sample, Floats]]] = defaultdict(list)
-    for one, scores, _ in scored:
+    for one, scores in scored:
         if one.gold:
             groups[one.set_name, "all"].append((one, scores))
             groups[one.set_name, one.kind].append((one, scores))
@@ -137,19 +134,19 @@ def _measures(ranked: Sequence[tuple[Sample, Floats]]) -> Measures:
     return Measures(**dict(zip(Measures.model_fields, np.mean(values, axis=0).tolist(), strict=True)))
 
 
-def _auroc(scored: Sequence[tuple[Sample, Floats, float]]) -> dict[str, float]:
+def _auroc(scored: Sequence[tuple[Sample, Floats]]) -> dict[str, float]:
     tops: Mapping[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    for one, scores, offset in scored:
-        tops[one.set_name][0 if one.gold else 1].append(float(scores.max()) + offset)
+    for one, scores in scored:
+        tops[one.set_name][0 if one.gold else 1].append(float(scores.max()))
     return {name: auroc(good, bad) for name, (good, bad) in sorted(tops.items()) if good and bad}
 
 
-def _calibration_error(scored: Sequence[tuple[Sample, Floats, float]], bins: int = 10) -> float:
+def _calibration_error(scored: Sequence[tuple[Sample, Floats]], bins: int = 10) -> float:
     """Expected calibration error (Naeini et al. 2015) of the best five facts of each question."""
     chances, truths = [], []
-    for one, scores, offset in scored:
+    for one, scores in scored:
         best = np.argsort(-scores, kind="stable")[:5]
-        chances.append(sigmoid(scores[best] + offset))
+        chances.append(scores[best])
         truths.append(one.answers[best])
     chance, truth = np.concatenate(chances), np.concatenate(truths)
     place = np.minimum((chance * bins).astype(int), bins - 1)

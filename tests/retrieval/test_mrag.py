@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from retrieval.mrag import CoarseEpisode, MragOutcome, ScoredFact, Survivor, run
 
 World = dict[str, tuple[float, list[float]]]
-# Few distinct scores, so that ties are common.
-SCORES = st.integers(0, 8).map(lambda n: n / 8)
+# Few distinct scores, so that ties are common; log-odds may be negative.
+SCORES = st.integers(-8, 8).map(lambda n: n / 8)
 WORLDS: st.SearchStrategy[World] = st.dictionaries(
     st.text("abcdefgh", min_size=1, max_size=2), st.tuples(SCORES, st.lists(SCORES, max_size=4)), max_size=12
 )

@@ -9,10 +9,11 @@ import pytest
 from retrieval.asked import ask
 from retrieval.embedders.e5 import E5Embedder
 from retrieval.errors import FingerprintMismatch, WeightsDamaged
+from retrieval.fusion import sigmoid
 from retrieval.knobs import MragKnobs
 from retrieval.pools import EpisodePool, FactPool
 from retrieval.scoring import LrScorer, RrfScorer, make_scorer
-from retrieval.signals import SIGNALS_VERSION
+from retrieval.signals import SEARCH_SIGNALS, SIGNALS_VERSION
 from retrieval.tokenizer import TOKENIZER_VERSION
 from retrieval.traits import Traits
 from retrieval.weights import FusionWeights, Layers, Linear, Presence, load_weights
@@ -57,11 +58,16 @@ def test_talks_and_texts_have_weights_of_their_own() -> None:
 
 
 def test_scores_become_probabilities_that_tell_how_well_anything_matches() -> None:
-    strong = weights(presence=Presence(typical={"cosine": 0.7}, weights={"cosine": 10.0}))
-    scores = LrScorer(strong).score(ask("tomatoes"), *pools())
-    assert scores.offset == pytest.approx(10 * (0.8 - 0.7))
-    assert scores.unit(-scores.offset) == pytest.approx(0.5)
+    presence = Presence(intercept=1.0, typical={"cosine_latin": 0.7}, weights={"cosine_latin": 10.0})
+    scores = LrScorer(weights(presence=presence)).score(ask("tomatoes"), *pools())
+    assert scores.unit(0.0) == pytest.approx(float(sigmoid(np.array(1 + 10 * (0.9 - 0.7)))) / 2)
     assert 0 < scores.unit(-50) < scores.unit(0) < scores.unit(50) <= 1
+
+
+def test_a_signal_that_is_missing_counts_as_usual() -> None:
+    presence = Presence(intercept=1.0, typical={"cosine_latin": 0.7}, weights={"cosine_latin": 10.0})
+    usual = dict.fromkeys(SEARCH_SIGNALS, float("nan"))
+    assert presence(usual) == presence({**usual, "cosine_latin": 0.7})
 
 
 def test_ranks_are_scores_already() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from qdrant_client import QdrantClient
 
@@ -16,7 +17,9 @@ from retrieval.knobs import MragKnobs
 from retrieval.model import Include, MemoryType, SearchMethod, SearchQuery
 from retrieval.protocols import Vector, VectorStore
 from retrieval.qdrant_store import QdrantStore
+from retrieval.scoring import LrScorer
 from retrieval.search import Searcher
+from retrieval.weights import FusionWeights, Layers, Linear, Squash
 from tests.fakes import MemoryStore
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner
 
@@ -175,6 +178,28 @@ def test_radius_cuts_and_memory_types_decide(store: VectorStore) -> None:
     assert len(cut.facts) < len(whole.facts)
     answer = searcher(store).search(ask("night train", memory_types=[MemoryType.PROFILE]))
     assert answer.episodes == ()
+
+
+@pytest.mark.parametrize(("odds", "relevant"), [(-9.0, False), (9.0, True)])
+def test_an_answer_says_whether_it_is_about_the_question(
+    store: VectorStore, odds: float, relevant: bool
+) -> None:
+    sure = Linear(intercept=odds)
+    layers = Layers(facts=sure, episodes=sure)
+    line = Squash(intercept=odds, slope=0.0)
+    weights = FusionWeights(
+        encoder="", signals="", tokenizer="", talk=layers, text=layers, vector=line, keyword=line
+    )
+    for method in (SearchMethod.HYBRID, SearchMethod.KEYWORD, SearchMethod.VECTOR):
+        answer = Searcher(store, EMBEDDER, MragKnobs(), LrScorer(weights)).search(
+            ask("night train", method=method)
+        )
+        assert answer.relevant is relevant
+        assert answer.top_score == pytest.approx(1 / (1 + np.exp(-odds)), rel=0.02)
+
+
+def test_ranks_cannot_tell_whether_an_answer_is_relevant(store: VectorStore) -> None:
+    assert searcher(store).search(ask("night train")).relevant is None
 
 
 def test_filters_narrow_both_layers(store: VectorStore) -> None:

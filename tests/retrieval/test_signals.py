@@ -74,25 +74,32 @@ def test_what_no_word_can_match_is_worth_what_its_kind_is_on_the_whole() -> None
     assert hit > foreign > missed
 
 
-def test_neighbours_lend_their_matches_and_their_names() -> None:
-    told = [Traits("e", place=at, people=(who,)) for at, who in enumerate(("ann", "bo", "ann"))]
+def test_neighbours_lend_their_matches() -> None:
+    told = [Traits("e", place=at) for at in range(3)]
     found = fact_signals(
         ask("What did Ann buy?"), pool(*told, Traits("f", place=3), bm25=[5.0, 1.0, 3.0, 4.0])
     )
-    assert list(found["before_named"]) == [0, 1, 0, 0]
-    assert list(found["after_named"]) == [0, 1, 0, 0]
     own, before = found["bm25"], found["before_bm25"]
     assert list(before) == pytest.approx([own.min(), own[0], own[1], own.min()])
 
 
-def test_how_well_the_leaders_match_is_told_in_absolute_terms() -> None:
+def test_how_well_the_best_match_is_told_in_absolute_terms() -> None:
     facts = pool(*(Traits("e", language="en"),) * 4, bm25=[8.0, 4.0, 0.0, 0.0])
-    none = EpisodePool((), (), np.array([]), np.array([]))
-    found = search_signals(ask("tomato prices"), none, facts)
+    found = search_signals(ask("tomato prices"), facts)
     assert tuple(found) == SEARCH_SIGNALS
-    assert found["bm25"] == pytest.approx((8 + 4 + 0) / 3 / 2)
-    assert np.isnan(found["episode_cosine"])
-    assert np.isnan(search_signals(ask("番茄"), none, facts)["bm25"])
+    assert found["cosine_latin"] == pytest.approx(0.9)
+    assert found["words_latin"] == pytest.approx((8 + 4 + 0) / 3 / 2)
+    assert sum(np.isnan(value) for value in found.values()) == len(SEARCH_SIGNALS) - 2
+
+
+def test_between_scripts_only_the_lead_tells_how_well_the_best_match() -> None:
+    facts = pool(*(Traits("e", language="en"),) * 4)
+    found = search_signals(ask("番茄"), facts)
+    assert found["lead_from_cjk"] == pytest.approx(facts.cosine[:3].mean() - facts.cosine.mean())
+    assert sum(np.isnan(value) for value in found.values()) == len(SEARCH_SIGNALS) - 1
+    blind = facts._replace(cosine=np.full(4, np.nan))
+    assert np.isnan(list(search_signals(ask("番茄"), blind).values())).all()
+    assert np.isnan(list(search_signals(ask("番茄"), pool()).values())).all()
 
 
 @pytest.mark.parametrize(

@@ -83,16 +83,19 @@ def test_scores_are_chances_and_both_layers_share_one_scale() -> None:
     assert weights.unknown == ()
     chances, truths = [], []
     for one in KNOWN:
-        scores, offset = final(one, weights)
+        scores = final(one, weights)
         best = np.argsort(-scores)[:3]
-        chances.append(sigmoid(scores[best] + offset))
+        chances.append(scores[best])
         truths.append(one.answers[best])
     assert np.mean(chances) == pytest.approx(np.mean(truths), abs=0.05)
-    episodes = np.concatenate(
-        [weights.talk.episodes(one.episodes) + weights.presence(one.search) for one in KNOWN if one.gold]
-    )
+    episodes = np.concatenate([weights.talk.episodes(one.episodes) for one in KNOWN if one.gold])
     # One of five statements answers where one does; an episode's own score must not promise more.
     assert float(sigmoid(episodes).mean()) < 0.2
+
+
+def test_without_questions_about_nothing_every_search_counts_as_answerable() -> None:
+    weights = fit_weights([one for one in KNOWN if one.gold], "enc")
+    assert weights.presence(KNOWN[0].search) > 0.95
 
 
 def test_with_talks_alone_texts_are_ranked_too() -> None:
