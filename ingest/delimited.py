@@ -24,7 +24,9 @@ _NUMBER = re.compile(r"[-+(]?\s?[$€£¥]?\s?\d[\d.,' \xa0]*(?:e[-+]?\d+)?\)?\s
 _MOMENT = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}.*)?$|\d{1,2}:\d{2}(?::\d{2})?$")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+$|[\w.+-]+@[\w-]+\.[\w.]+$")
 # Apostrophes are quotes only where they hold a delimiter: elsewhere they are letters of names.
-_APOSTROPHES = re.compile(r"(?:^|([,;\t|]))'[^'\n]*(?(1)\1|[,;\t|])[^'\n]*'(?:[,;\t|]|$)", re.MULTILINE)
+_APOSTROPHES = re.compile(
+    r"(?:^|([,;\t|]))'[^'\n]{0,200}?(?(1)\1|[,;\t|])[^'\n]{0,200}'(?:[,;\t|]|$)", re.MULTILINE
+)
 _ESCAPED = re.compile(r"\\[\",;|\t]")
 _WORDS = re.compile(r"[^\W_][\w .'’()/-]{0,60}$")
 

@@ -36,6 +36,8 @@ _OUT_OF_MEMORY_SHARE = 0.6
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2",
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    # The OCR runtime and the library behind the extra "general" would tell their makers that they run.
+    "ORT_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "true", "SCARF_NO_ANALYTICS": "true",
 }  # fmt: skip
 
 

@@ -39,14 +39,15 @@ _CONTROL_SHARE = 0.005
 _CONTROL_SHARE_OF_FEW = 0.1
 _FEW = 3
 
-_PROLOG = r"(?:\ufeff|\s|<!--.*?-->|<\?.*?\?>)*"
+# Atomic and possessive: a comment that could end at any of its dashes would be tried with all of them.
+_PROLOG = r"(?>\ufeff|\s++|<!--.*?-->|<\?.*?\?>)*+"
 _HTML = re.compile(_PROLOG + r"<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 _HTML_PIECE = re.compile(
     _PROLOG + r"<(?:head|body|meta|title|table|div|style|script|h1|p|br|b|font|center)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _SVG = re.compile(
-    _PROLOG + r"(?:<!doctype\s+svg[^\[>]*(?:\[.*?\])?[^>]*>)?" + _PROLOG + r"<(?:\w+:)?svg[\s>/]",
+    _PROLOG + r"(?>(?:<!doctype\s+svg[^\[>]*+(?:\[.*?\]\s*+>|>))?)" + _PROLOG + r"<(?:\w+:)?svg[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
 _OFFICE_XML = (

@@ -22,7 +22,8 @@ _RATIO_FREE_BYTES = 32 * 2**20
 _USUAL_PROLOG_BYTES, _PROLOG_BYTES = 4 * 2**10, 64 * 2**10
 _XML_NAMES = (".xml", ".rels", ".vml")
 _ROOT_OR_DOCTYPE = re.compile(r"<(?:(!doctype)|[a-z_])", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+# One that is never closed goes to the end, and is not looked for again from each of its signs.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 _ENCODING = re.compile(r"<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
 # Encodings in which markup is written in ASCII.
 _PLAIN_ENCODING = re.compile(

@@ -12,7 +12,7 @@ from html import unescape
 from typing import NamedTuple
 
 _TAG = re.compile(r"<(/?)([a-zA-Z]+)(?:[.\s][^<>]*)?>|<\d[\d:.,]*>|</>")
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]*)>", re.IGNORECASE)
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?[ \t]++([^<>]*+)>", re.IGNORECASE)
 _VOICE_MARK = re.compile(r"<(?=v[.\s][^<>]*>|/v>)", re.IGNORECASE)
 _READING = re.compile(r"<rt[^<>]*>([^<>]*)(?:</rt>)?", re.IGNORECASE)
 _RUBY = re.compile(r"<ruby[^<>]*>(.*?)(?:</ruby>|\Z)", re.IGNORECASE | re.DOTALL)

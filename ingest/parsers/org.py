@@ -20,7 +20,9 @@ _ITEM = re.compile(r"(\s*)(?:[-+]|\s\*|\d+[.)])\s+(?:\[[ Xx-]\]\s+)?(.*)")
 _BLOCK = re.compile(r"\s*#\+begin_(\w+)", re.IGNORECASE)
 _END = re.compile(r"\s*#\+end_\w+", re.IGNORECASE)
 _LINK = re.compile(r"\[\[([^\[\]]+)\](?:\[([^\[\]]+)\])?\]")
-_RULE = re.compile(r"\s*\|[-+|\s]*-[-+|\s]*$")
+_RULE = re.compile(r"\s*\|[-+|\s]*$")
+# Bounded: an opening mark that nothing closes would else be looked for to the end of the text, each of them.
+_MARKED = re.compile(r"(?<![\w*/=~+_])([*/=~+_])(\S(?:.{0,300}?\S)?)\1(?![\w*/=~+_])")
 _DRAWER = re.compile(r"\s*:\w+:(?:\s.*)?$")
 _CODE = frozenset(("src", "example", "export"))
 
@@ -106,9 +108,9 @@ class _Reader:
         rows = [
             (number, [_plain(cell.strip()) for cell in self.lines[number].strip().strip("|").split("|")])
             for number in range(at, end)
-            if not _RULE.match(self.lines[number])
+            if not _is_rule(self.lines[number])
         ]
-        ruled = at + 1 < end and bool(_RULE.match(self.lines[at + 1]))
+        ruled = at + 1 < end and _is_rule(self.lines[at + 1])
         shown = [dict(enumerate(cells)) for _, cells in rows]
         header = bool(rows) and len(rows) > 1 and (ruled or is_header(shown[0], shown[1:]))
         names = rows[0][1] if header else []
@@ -152,4 +154,8 @@ class _Reader:
 def _plain(text: str) -> str:
     """Return a text with links as their words and without emphasis marks."""
     text = _LINK.sub(lambda match: match.group(2) or match.group(1), text)
-    return re.sub(r"(?<![\w*/=~+_])([*/=~+_])(\S(?:.*?\S)?)\1(?![\w*/=~+_])", r"\2", text)
+    return _MARKED.sub(r"\2", text)
+
+
+def _is_rule(line: str) -> bool:
+    return "-" in line and bool(_RULE.match(line))

@@ -26,7 +26,7 @@ _LIKE_TIMING = re.compile(r"\s*\d\S*\s*--?>")
 _ID = re.compile(r"\s*(?:\d{1,9}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}+\S*+)\s*+")
 _NAMED_ID = re.compile(r"\s*\d+\s+\"([^\"]+)\"\s*\(\d+\)\s*")  # as Webex writes them
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
-_SETTING = re.compile(r"(?:NOTE\s+)?(\w+)\s*:\s*\"?([^\"]*)\"?\s*$")
+_SETTING = re.compile(r"(?:NOTE\s+)?(\w+)\s*+:\s*+\"?([^\"]*+)\"?\s*+$")
 
 
 class _Cue(NamedTuple):

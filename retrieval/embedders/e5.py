@@ -39,6 +39,8 @@ class _Network:
         self.pid = os.getpid()
 
     def _session(self, weights: Weights, threads: int) -> InferenceSession:
+        # Else the runtime tells its maker that it runs; it looks here when it is loaded, and only then.
+        os.putenv("ORT_DISABLE_TELEMETRY", "1")
         from onnxruntime import InferenceSession, SessionOptions
 
         from retrieval.embedders.e5_graph import build_encoder

@@ -31,6 +31,7 @@ class FastEmbedder:
 
     def __init__(self, knobs: EmbedKnobs) -> None:
         try:
+            os.putenv("ORT_DISABLE_TELEMETRY", "1")  # before it loads onnxruntime
             import fastembed
         except ImportError as error:
             raise EmbedderMissing("EMBEDDER=fastembed needs the package fastembed.") from error

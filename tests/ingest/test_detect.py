@@ -221,3 +221,10 @@ def test_text_without_a_name_is_told_from_noise(found: Detect) -> None:
     assert found(words.encode("windows-1251"), "notes").media_type == "text/plain"
     with pytest.raises(UnsupportedFile, match="unknown kind"):
         found(SOUND, "recording")
+
+
+@pytest.mark.parametrize(
+    "start", ["<!---->" * 60, "<!--?>-->" * 5_000, "<?x?>" * 10_000, "<!doctype svg [" + "]" * 60_000]
+)
+def test_a_preamble_built_to_be_tried_in_every_way_costs_nothing(found: Detect, start: str) -> None:
+    assert found(f"{start}x".encode(), "a.txt").media_type == "text/plain"

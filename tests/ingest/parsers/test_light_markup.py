@@ -160,3 +160,10 @@ def test_restructured_text_reads_no_other_file(tmp_path: Path) -> None:
     text = f".. include:: {tmp_path}/secret.txt\n\n.. csv-table::\n   :file: {tmp_path}/secret.txt\n"
     pieces, _ = read(restructured.parse, tmp_path, text)
     assert not any("the secret" in piece.text for piece in pieces)
+
+
+def test_marks_that_nothing_closes_cost_nothing(tmp_path: Path) -> None:
+    pieces, _ = read(org.parse, tmp_path, "*a /b _c =d ~e " * 3_000)
+    assert pieces[0].text.startswith("*a /b _c")
+    pieces, _ = read(org.parse, tmp_path, "| |\n|" + " " * 50_000 + "x\n")
+    assert [piece.kind for piece in pieces] == [Kind.TABLE_ROW]
