@@ -15,6 +15,7 @@ import json
 import os
 import statistics
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +44,6 @@ class Overheard:
     def __init__(self, chat: ChatModel, path: Path) -> None:
         self._chat = chat
         self._path = path
-        self.firsts = self.repairs = 0
 
     @property
     def name(self) -> str:
@@ -51,8 +51,6 @@ class Overheard:
 
     def ask(self, request: ChatRequest) -> ChatReply:
         repair = len(request.messages) > 2
-        self.repairs += repair
-        self.firsts += not repair
         began = time.monotonic()
         reply = self._chat.ask(request)
         seconds = round(time.monotonic() - began, 1)
@@ -67,7 +65,7 @@ class Overheard:
         return reply
 
 
-def build(folder: Path, records: list[CallRecord]) -> tuple[Services, Overheard]:
+def build(folder: Path, records: list[CallRecord]) -> Services:
     """Return the real parts, on a ledger and a store in memory; the model's answers are kept."""
     settings = Settings.from_env({**os.environ, "STRATA_HOME": str(folder), "EXTRACTOR": "llm"})
     ledger = Ledger(f"sqlite:///{folder / 'ledger.db'}")
@@ -86,7 +84,7 @@ def build(folder: Path, records: list[CallRecord]) -> tuple[Services, Overheard]
     extractor._chat = overheard
     extractor._questioner._chat = overheard
     parts = make_services(ledger, folder, parse=parse_file, split=split_segments, extractor=extractor)
-    return replace(parts, settings=settings), overheard
+    return replace(parts, settings=settings)
 
 
 def hand_in(services: Services, path: Path) -> None:
@@ -116,15 +114,17 @@ def describe(services: Services, records: list[DocumentRecord], folder: Path) ->
                     grounded += fact.grounded
                     replaced += fact.origin is Origin.EXTRACTIVE
                     mark = " " if fact.grounded else "!"
-                    print(f"{mark} {fact.text}\n      «{fact.quote}» {fact.occurred_start or ''}", file=out)
+                    day = fact.occurred.start.date() if fact.occurred else ""
+                    print(
+                        f"{mark} {fact.text}\n      «{fact.quote}» {day}",
+                        file=out,
+                    )
     return episodes, facts, grounded, replaced
 
 
-def report(services: Services, overheard: Overheard, records: list[CallRecord], folder: Path) -> None:
+def report(services: Services, records: list[CallRecord], folder: Path) -> None:
     page = services.ledger.listing.page(ANNA.tenant, DocumentFilter(), 500)
     episodes, facts, grounded, replaced = describe(services, list(page.documents), folder)
-    sent = [one for one in records if one.outcome in ("ok", "cut")]
-    firsts, repairs = overheard.firsts, overheard.repairs
     print(f"documents: {len(page.documents)}, of them " + ", ".join(
         f"{state} {sum(one.state == state for one in page.documents)}"
         for state in sorted({one.state for one in page.documents})
@@ -132,16 +132,15 @@ def report(services: Services, overheard: Overheard, records: list[CallRecord], 
     print(f"episodes {episodes}; facts {facts}, of them made without the model {replaced}")
     if facts:
         print(f"grounded facts: {grounded} of {facts} ({grounded / facts:.0%})")
-    if firsts:
-        print(f"first answers used as they were: {firsts - repairs} of {firsts}; repairs asked for {repairs}")
-    for outcome in sorted({one.outcome for one in records}):
-        print(f"calls {outcome}: {sum(one.outcome == outcome for one in records)}")
-    if sent:
-        print(f"tokens in {sum(one.usage.prompt_tokens for one in sent)}, "
-              f"out {sum(one.usage.completion_tokens for one in sent)}")  # fmt: skip
-        print(f"seconds per call: median {statistics.median(one.seconds for one in sent):.1f}, "
-              f"most {max(one.seconds for one in sent):.1f}; "
-              f"per episode {sum(one.seconds for one in sent) / max(1, episodes):.1f}")  # fmt: skip
+    told = [json.loads(line) for line in (folder / "calls.jsonl").read_text("utf-8").splitlines()]
+    repairs = sum(one["repair"] for one in told)
+    firsts, seconds = len(told) - repairs, [one["seconds"] for one in told]
+    print(f"first answers used as they were: {firsts - repairs} of {firsts}; repairs asked for {repairs}")
+    print(f"tokens in {sum(one['usage']['prompt_tokens'] for one in told)}, "
+          f"out {sum(one['usage']['completion_tokens'] for one in told)}")  # fmt: skip
+    print(f"seconds per call: median {statistics.median(seconds):.1f}, most {max(seconds):.1f}; "
+          f"per episode {sum(seconds) / max(1, episodes):.1f}")  # fmt: skip
+    print("calls of this run by outcome:", dict(Counter(one.outcome for one in records)))
 
 
 def main() -> None:
@@ -152,12 +151,12 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     (given.out / "ledger.db").unlink(missing_ok=True)
     records: list[CallRecord] = []
-    services, overheard = build(given.out, records)
+    services = build(given.out, records)
     for path in given.files or sorted(SAMPLES.iterdir()):
         print(path.name, flush=True)
         hand_in(services, path)
         drain(services)
-    report(services, overheard, records, given.out)
+    report(services, records, given.out)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.cli.client import Address, Client, ServerError
+from tests.e2e.everyday import EVERYDAY
 from tests.e2e.instance import Instance, ask, ids_of, wait_done
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -85,6 +86,18 @@ def test_every_format_answers_with_its_place(
     found = [fact for fact in facts if expected in fact["atomic_fact"]]
     assert found, [fact["atomic_fact"] for fact in facts]
     assert place in found[0]["anchors"][0]["label"]
+
+
+@pytest.mark.usefixtures("ingested")
+def test_everyday_questions_find_their_statement(client: Client) -> None:
+    places = {}
+    for question, expected in EVERYDAY:
+        facts = [fact["atomic_fact"] for fact in ask(client, question, "ana", top_k=5)["facts"]]
+        right = [at for at, fact in enumerate(facts) if any(one in fact for one in expected.split("|"))]
+        places[question] = right[0] if right else None
+    missed = {question: at for question, at in places.items() if at != 0}
+    assert len(missed) <= len(EVERYDAY) * 0.15, missed
+    assert sum(at is None for at in places.values()) <= 1, missed
 
 
 @pytest.mark.usefixtures("ingested")
