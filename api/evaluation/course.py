@@ -60,6 +60,24 @@ def narrowed(the_set: QuestionSet, talks: int | None, seed: int) -> QuestionSet:
     )
 
 
+def fewer(the_set: QuestionSet, passages: int | None, seed: int) -> QuestionSet:
+    """Return a set of texts with some of them only, and the questions they answer.
+
+    Args:
+        the_set: talks come back as they are.
+        passages: how many, spread evenly; None for all.
+        seed: of the sample.
+    """
+    if the_set.talks or passages is None:
+        return the_set
+    kept = evenly(the_set.passages, passages, seed)
+    ids = {one.id for one in kept}
+    return the_set._replace(
+        passages=tuple(kept),
+        questions=tuple(one for one in the_set.questions if one.answerable and ids.issuperset(one.gold)),
+    )
+
+
 def sampled(questions: Sequence[Question], course: Course, *, answerable: bool) -> list[Question]:
     """Return the questions to ask of those with, or of those without an answer."""
     fitting = [one for one in questions if one.answerable is answerable]

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from api.evaluation.configurations import DEFAULT, Means, chosen
-from api.evaluation.course import Course, narrowed, sampled
+from api.evaluation.course import Course, fewer, narrowed, sampled
 from api.evaluation.ground import ground
 from api.evaluation.ingest import Coverage
 from api.evaluation.place import on_ground
@@ -290,6 +290,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--env", type=Path, required=True, help="where memsearch's environment is made")
     parser.add_argument("--workdir", type=Path, help="keep Strata's memory and all vectors here")
+    parser.add_argument("--passages", type=int, help="so many texts per set of texts, spread evenly")
     parser.add_argument("--reuse", action="store_true", help="use what stands in the workdir as it is")
     parser.add_argument("--sets", default="", help="only these, divided by commas")
     parser.add_argument("--limit", type=int, help="so many questions per set, spread evenly")
@@ -318,6 +319,7 @@ def main() -> None:
             reuse=options.reuse,
         )
         for the_set in find_sets(options.folders, [one for one in options.sets.split(",") if one]):
+            the_set = fewer(the_set, options.passages, course.seed)
             for line in lines_of(the_set.name, compare(the_set, course, python)):
                 print(line, flush=True)
 

@@ -17,7 +17,7 @@ from api.app import create_app
 from api.auth import Principal, Scope
 from api.cli.client import Address, Client
 from api.evaluation.configurations import ALL, BASELINE, DEFAULT, Means, chosen
-from api.evaluation.course import Course, narrowed
+from api.evaluation.course import Course, fewer, narrowed
 from api.evaluation.errors import NothingToReuse, SetInvalid, Unavailable
 from api.evaluation.ground import Ground, connected, own_settings
 from api.evaluation.place import Place, on_ground, there
@@ -71,7 +71,7 @@ def on_talks(tmp_path_factory: pytest.TempPathFactory) -> SetReport:
     folder = tmp_path_factory.mktemp("talks")
     tiny.talks(folder / "sets" / "a-talks")
     tiny.texts(folder / "sets" / "b-texts")
-    return measured(folder, limit=10)
+    return measured(folder, limit=6)
 
 
 def by_name(report: SetReport) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def test_unanswerable_questions_are_apart(on_talks: SetReport) -> None:
     for one in by_name(on_talks).values():
         groups = one["abstention"]
         assert {group: row["questions"] for group, row in groups.items()} == {
-            "adversarial": 1, "nonsense": 10, "off-topic": 3,
+            "adversarial": 1, "nonsense": 6, "off-topic": 3,
         }  # fmt: skip
         assert all(0 <= row["auroc"] <= 1 for row in groups.values())
 
@@ -233,6 +233,17 @@ def test_some_talks_leave_the_others_out(tmp_path: Path) -> None:
     report = measured(tmp_path, "flat-bm25", talks=1, limit=9)
     whole_set = {"harbour": (7, 3), "orchard": (5, 2)}
     assert (report.passages, report.questions) in whole_set.values()
+
+
+def test_fewer_texts_keep_the_questions_they_answer(tmp_path: Path) -> None:
+    tiny.texts(tmp_path / "sets" / "texts")
+    (whole_set,) = find_sets([tmp_path / "sets"], [])
+    part = fewer(whole_set, 3, 0)
+    ids = {one.id for one in part.passages}
+    assert len(ids) == 3
+    assert 0 < len(part.questions) < len(whole_set.questions)
+    assert all(set(one.gold) <= ids for one in part.questions)
+    assert fewer(whole_set, None, 0) == whole_set
 
 
 def test_tables_and_plots_hold_every_configuration(on_talks: SetReport, tmp_path: Path) -> None:
