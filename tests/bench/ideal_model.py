@@ -84,7 +84,7 @@ def evaluate(folder: Path, workdir: Path, options: Sequence[str], **model: str) 
         sys.executable, "-m", "api.cli.main", "eval", str(folder), "--json", "--configs", "hybrid",
         "--workdir", str(workdir), *options,
     ]  # fmt: skip
-    kept = {name: value for name, value in os.environ.items() if not re.match("LLM_|EXTRACTOR", name)}
+    kept = {name: value for name, value in os.environ.items() if not re.match("LLM_(?!GAPS)|EXTRACTOR", name)}
     done = subprocess.run(command, env={**kept, **model}, stdout=subprocess.PIPE, text=True, check=True)
     report: dict[str, Any] = json.loads(done.stdout)
     return report
