@@ -36,7 +36,7 @@ _SUPERSETS = {
     "x-mac-cyrillic": "mac-cyrillic", "utf8": "utf-8", "unicode-1-1-utf-8": "utf-8",
 }  # fmt: skip
 
-_NOISE_SHARE, _NOISE_SCORE = 0.3, 0.6
+_NOISE_SHARE, _NOISE_SCORE, _NOISE_BYTES = 0.3, 0.6, 4096
 _WHOLE_BYTES = 8 * 2**20
 _WINDOW_BYTES = 512 * 2**10
 _LOST = re.compile("[\ufffd]")
@@ -114,7 +114,7 @@ def is_noise(sample: bytes) -> bool:
     beyond = sum(sample.count(code) for code in range(0x80, 0x100))
     if beyond < _NOISE_SHARE * len(sample) or wide_encoding(sample) or _is_utf8(sample):
         return False
-    guess = guess_charset(sample)
+    guess = guess_charset(sample[:_NOISE_BYTES])
     # Encodings of several bytes refuse noise by themselves.
     return guess.encoding not in EAST_ASIAN and guess.score < _NOISE_SCORE
 

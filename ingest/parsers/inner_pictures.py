@@ -38,7 +38,7 @@ class InnerPictures:
     def __init__(self, context: ParseContext) -> None:
         self._context = context
         limits = context.limits
-        self._seconds = min(limits.pictures_s, _SHARE_OF_ALL * limits.cpu_s)
+        self._seconds = min(limits.pictures_s, limits.ocr_s, _SHARE_OF_ALL * limits.cpu_s)
         self._most = limits.max_pictures
         self._seen: set[bytes] = set()
         self._spent = 0.0
@@ -68,7 +68,8 @@ class InnerPictures:
             self._context.warn(
                 "pictures_unread",
                 f"{self._unread} pictures were not read: PARSE_MAX_PICTURES ({limits.max_pictures}),"
-                f" PARSE_PICTURES_S ({limits.pictures_s:.0f}) or PARSE_MAX_PIXELS was reached.",
+                f" PARSE_PICTURES_S ({limits.pictures_s:.0f}), PARSE_OCR_S ({limits.ocr_s:.0f}) or"
+                " PARSE_MAX_PIXELS was reached.",
             )
 
     def _is_new(self, data: bytes) -> bool:

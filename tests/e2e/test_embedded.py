@@ -101,6 +101,14 @@ def test_everyday_questions_find_their_statement(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("ingested")
+@pytest.mark.parametrize("question", ["how do I bake sourdough bread?", "qvxz plom grudnik", "怎么给猫剪指甲？"])
+def test_a_question_about_nothing_in_memory_is_told(client: Client, question: str) -> None:
+    answer = ask(client, question, "ana")
+    assert answer["relevant"] is False
+    assert all(fact["score"] < 0.1 for fact in answer["facts"])
+
+
+@pytest.mark.usefixtures("ingested")
 def test_search_answers_to_the_field(client: Client) -> None:
     answer = ask(client, "what did we decide about the Q2 deadline?", "ana")
     assert list(answer) == ["episodes", "facts", "profiles", "raw_messages", "agent_memory", "query"]

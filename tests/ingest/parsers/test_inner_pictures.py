@@ -159,8 +159,9 @@ def test_what_is_left_unread_is_told(
     assert [warning.code for warning in context.warnings] == ["pictures_unread"]
 
 
-def test_time_for_pictures_is_bounded(tmp_path: Path, shown: list[tuple[int, int]]) -> None:
-    context = context_for(tmp_path / "a", ParseLimits(pictures_s=0))
+@pytest.mark.parametrize("limit", ["pictures_s", "ocr_s"])
+def test_time_for_pictures_is_bounded(tmp_path: Path, shown: list[tuple[int, int]], limit: str) -> None:
+    context = context_for(tmp_path / "a", ParseLimits(**{limit: 0}))
     pictures = InnerPictures(context)
     assert list(pictures.read(picture(), PLACE)) == []
     pictures.report()
