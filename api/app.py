@@ -17,6 +17,7 @@ from api.routes import batches, contents, documents, health, items, memories, se
 from api.routes.current import settings as settings_now
 from workers.services import Services
 from workers.settings import Settings
+from workers.texts import is_storable
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._:-]{1,128}$")
 Authenticate = Callable[[str | None], Principal | None]
@@ -34,10 +35,23 @@ def _ask_for_the_key() -> None:
         principal()
 
 
+_KEEP_HALVES = frozenset({"/api/v1/memories"})
+
+
 def _bound_json() -> None:
     # Far below what uploads may have: a body of JSON is held in memory as a whole, several times over.
     if request.is_json:
         request.max_content_length = settings_now().conversation.request_bytes
+    # Half a character can be said in JSON and nowhere else. In what was said to somebody it is no reason to
+    # lose the message; in a question, a filter or an id it means nothing.
+    suspect = request.is_json and request.path not in _KEEP_HALVES and _may_hold_halves(request.get_data())
+    if suspect and not is_storable(request.get_json(silent=True)):
+        raise errors.BadRequest("The request holds half a character (a lone surrogate) or a NUL.")
+
+
+def _may_hold_halves(body: bytes) -> bool:
+    told = body.lower()
+    return b"\\ud" in told or b"\\u0000" in told
 
 
 def _stamp_response(response: Response) -> Response:

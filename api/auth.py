@@ -10,9 +10,10 @@ from enum import StrEnum
 
 from flask import current_app, g, request
 
-from api.errors import Forbidden, Unauthorized
+from api.errors import BadRequest, Forbidden, Unauthorized
 from ingest.anchors import Frozen
 from ingest.model import Owner
+from workers.texts import is_storable
 
 
 class Scope(StrEnum):
@@ -86,6 +87,9 @@ def owner_for(caller: Principal, user_id: str | None, group_id: str | None, sess
     for bound, asked, name in ((caller.user_id, user_id, "user_id"), (caller.group_id, group_id, "group_id")):
         if bound is not None and asked is not None and asked != bound:
             raise Forbidden(f"This key is bound to the {name} '{bound}'.")
+    for given in (user_id, group_id, session_id):
+        if given is not None and (not given.strip() or not is_storable(given)):
+            raise BadRequest("The name of an owner or a session is blank, or no text that can be kept.")
     return Owner(
         tenant=caller.tenant,
         user_id=user_id or caller.user_id,

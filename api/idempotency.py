@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from flask import request
 
+from api.auth import principal
 from api.errors import BadRequest
 from workers.ledger.idempotency import Idempotency
 
@@ -27,6 +28,13 @@ def fingerprint(fields: dict[str, Any], files: Iterable[tuple[str, IO[bytes]]]) 
             digest.update(hashlib.sha256(chunk).digest())
         stream.seek(0)
     return digest.hexdigest()
+
+
+def _of_caller(key: str) -> str:
+    """Return a key as it is kept: what one bound caller sent says nothing about what another one sends."""
+    caller = principal()
+    whose = json.dumps([caller.user_id, caller.group_id, key])
+    return hashlib.sha256(whose.encode("utf-8", "replace")).hexdigest()
 
 
 def once(
@@ -53,6 +61,7 @@ def once(
         return answer()
     if len(key) > _MAX_KEY:
         raise BadRequest(f"Idempotency-Key is longer than {_MAX_KEY} characters.")
+    key = _of_caller(key)
     stored = kept.begin(tenant, key, hash_request())
     if stored is not None:
         assert isinstance(stored.body, dict)

@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue
 from ingest.anchors import Frozen
 from ingest.errors import StrataError
 from ingest.model import Owner, ParseWarning
+from workers.texts import storable
 
 
 class State(StrEnum):
@@ -58,13 +59,6 @@ STAGE_OF = MappingProxyType({State.QUEUED: Stage.PARSE, **{state: stage for stag
 NEXT = MappingProxyType({Stage.PARSE: Stage.EXTRACT, Stage.EXTRACT: Stage.INDEX})
 
 
-def storable(text: str, limit: int | None = None) -> str:
-    """Return text that every database takes: no NUL, no lone surrogates, up to ``limit`` characters."""
-    clean = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    clean = clean.encode("utf-8", "replace").decode("utf-8")
-    return clean if limit is None else clean[:limit]
-
-
 class ErrorRecord(Frozen):
     """A diagnosis as it is kept and shown."""
 
@@ -76,6 +70,15 @@ class ErrorRecord(Frozen):
     def of(cls, error: StrataError) -> ErrorRecord:
         """Take the diagnosis of an error."""
         return cls(code=error.code, detail=storable(error.detail), next_step=storable(error.next_step))
+
+
+def given_up(error: ErrorRecord, attempts: int) -> ErrorRecord:
+    """Return the diagnosis of a passing trouble that did not pass: what to do is no longer to wait."""
+    told = (
+        f"It was tried {attempts} times. When the cause is gone, hand the file in again or send"
+        " POST /api/v1/documents/{id}/retry; what was done so far is kept."
+    )
+    return error.model_copy(update={"next_step": told})
 
 
 class Counts(Frozen):

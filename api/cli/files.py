@@ -26,12 +26,17 @@ def collect(paths: Iterable[Path]) -> Iterator[LocalFile]:
     """Yield the files below these paths, named by their path below the one given; dot files are skipped."""
     for path in paths:
         if path.is_file():
-            yield LocalFile(path, path.name)
+            yield LocalFile(path, _sayable(path.name))
             continue
         for found in sorted(path.rglob("*")):
             below = found.relative_to(path)
             if found.is_file() and not any(part.startswith(".") for part in below.parts):
-                yield LocalFile(found, below.as_posix())
+                yield LocalFile(found, _sayable(below.as_posix()))
+
+
+def _sayable(name: str) -> str:
+    """Return a name that can be sent: bytes of it that are no UTF-8 become question marks."""
+    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def portions(files: Sequence[LocalFile]) -> Iterator[list[LocalFile]]:

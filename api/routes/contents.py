@@ -11,17 +11,20 @@ from apiflask import APIBlueprint
 from flask import Response, send_file
 from pydantic import BaseModel
 
-from api.errors import BadRequest
 from api.routes.current import services
 from api.routes.documents import visible
 from api.schemas.documents import FactsQuery, PageQuery
 from extract.model import Extraction
 from ingest.artifacts import artifact_dir, read_jsonl
 from ingest.model import Element
+from workers.errors import BadCursor
 from workers.forgetting import without
 from workers.model import Kind
 
 blueprint = APIBlueprint("contents", __name__, url_prefix="/api/v1/documents/<document_id>")
+
+
+_LAST_ITEM = 2**31
 
 
 def _page(items: Iterable[BaseModel | dict[str, Any]], asked: PageQuery) -> dict[str, Any]:
@@ -29,7 +32,9 @@ def _page(items: Iterable[BaseModel | dict[str, Any]], asked: PageQuery) -> dict
     try:
         start = int(asked.cursor or 0)
     except ValueError as error:
-        raise BadRequest("cursor is not one this list gave out.") from error
+        raise BadCursor("cursor is not one this list gave out.") from error
+    if not 0 <= start <= _LAST_ITEM:
+        raise BadCursor("cursor is not one this list gave out.")
     rows = list(islice(items, start, start + asked.limit + 1))
     shown = [row if isinstance(row, dict) else row.model_dump(mode="json") for row in rows[: asked.limit]]
     more = len(rows) > asked.limit

@@ -28,6 +28,7 @@ from ingest.model import Owner
 from workers.errors import NotFound
 from workers.ledger.listing import DocumentFilter
 from workers.model import DocumentRecord, State
+from workers.texts import is_storable
 from workers.usage import Budget
 
 blueprint = APIBlueprint("documents", __name__, url_prefix="/api/v1/documents")
@@ -80,6 +81,8 @@ def _form_metadata() -> dict[str, JsonValue]:
         raise BadRequest("metadata is not valid JSON.") from error
     if not isinstance(value, dict):
         raise BadRequest("metadata has to be a JSON object.")
+    if not is_storable(value):
+        raise BadRequest("metadata holds half a character or a NUL, which no database keeps.")
     return value
 
 

@@ -37,7 +37,8 @@ def add(asked: AddRequest) -> Response:
 
     def hash_request() -> str:
         told = json.dumps(request.get_json(), sort_keys=True)
-        return hashlib.sha256(f"{request.path}\x1f{told}".encode("utf-8", "replace")).hexdigest()
+        parts = "\x1f".join((request.path, owner.model_dump_json(), told))
+        return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()
 
     body, status = once(
         services().ledger.idempotency, owner.tenant, hash_request, lambda: (_add(owner, asked, knobs), 202)

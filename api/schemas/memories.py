@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ingest.sources.conversation import Message, Role, unnamed_id
 from workers.conversation import KnownMessage, TakenMessage
-from workers.model import storable
+from workers.texts import is_storable, storable
 
 _EARLIEST_MS = 10**11  # 3 March 1973; in seconds it is the year 5138
+_EARLIEST_YEAR = 1900
 _LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -32,11 +33,13 @@ class MessageIn(BaseModel):
     @classmethod
     def _is_a_time(cls, timestamp: int | str) -> int | str:
         moment = _moment(timestamp)
+        if moment.year < _EARLIEST_YEAR:
+            raise ValueError(f"the time lies before the year {_EARLIEST_YEAR}")
         if (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) > _LATEST:
             raise ValueError("the time lies in the far future")
         return timestamp
 
-    @field_validator("content", "sender_id", "sender_name", "message_id", mode="before")
+    @field_validator("content", "sender_name", mode="before")
     @classmethod
     def _says_something(cls, text: object) -> object:
         # Half an emoji, as a client cuts it, is no reason to lose what was said.
@@ -45,6 +48,12 @@ class MessageIn(BaseModel):
         if text and not text.strip():
             raise ValueError("it holds nothing but blanks")
         return storable(text)
+
+    @field_validator("message_id", "sender_id", mode="before")
+    @classmethod
+    def _names_one(cls, name: object) -> object:
+        # Two halves would become the same sign, and one message would take the place of another.
+        return _whole(name)
 
     @property
     def is_naive(self) -> bool:
@@ -94,6 +103,20 @@ class OwnerIn(BaseModel):
     user_id: str | None = Field(default=None, min_length=1, max_length=256)
     group_id: str | None = Field(default=None, min_length=1, max_length=256)
     session_id: str | None = Field(default=None, min_length=1, max_length=256)
+
+    @field_validator("user_id", "group_id", "session_id", mode="before")
+    @classmethod
+    def _names_one(cls, name: object) -> object:
+        return _whole(name)
+
+
+def _whole(name: object) -> object:
+    if isinstance(name, str):
+        if name and not name.strip():
+            raise ValueError("it holds nothing but blanks")
+        if not is_storable(name):
+            raise ValueError("it holds half a character or a NUL")
+    return name
 
 
 class AddRequest(OwnerIn):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
+from api.schemas.asked import Moment, Question
 from api.schemas.insights import AgentMemoryOut, ProfileOut, profiles_of
 from api.schemas.memories import RawMessageOut
 from extract.model import AtomicFact
@@ -38,24 +39,17 @@ class SearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str = Field(min_length=1, max_length=4000)
+    query: Question
     method: SearchMethod = SearchMethod.HYBRID
     memory_types: list[MemoryType] = [MemoryType.EPISODIC, MemoryType.PROFILE]
     top_k: int = Field(default=10, ge=1, le=100)
     radius: float | None = Field(default=None, ge=0, le=1, description="drop hits scored below it")
     filters: dict[str, Any] = Field(default_factory=dict)
-    as_of: datetime | None = None
+    as_of: Moment | None = None
     include_original_data: bool = Field(
         default=False, description="show the elements of the source behind each hit"
     )
     include: list[Include] = []
-
-    @field_validator("query")
-    @classmethod
-    def _says_something(cls, query: str) -> str:
-        if not any(char.isalnum() for char in query):
-            raise ValueError("the query holds no letter and no digit")
-        return query
 
 
 class AnchorOut(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from flask.testing import FlaskClient
 
 from extract.model import Extraction, Segment
@@ -46,3 +47,16 @@ def test_facts_that_rest_on_nothing_are_listed_apart(
     assert listed("?grounded=true") == [True]
     assert listed("?grounded=false") == [False]
     assert client.get(f"{base}/facts?grounded=maybe", headers=headers).status_code == 422
+
+
+@pytest.mark.parametrize("cursor", ["-1", "9" * 24, "x"])
+@pytest.mark.parametrize("part", ["facts", "elements", "episodes"])
+def test_a_cursor_no_list_gave_out_is_refused(
+    services: Services, client: FlaskClient, key: KeyMaker, part: str, cursor: str
+) -> None:
+    given = hand_in(services, "Rent is 900 euros.")
+    drain(services)
+    path = f"/api/v1/documents/{given.document.id}/{part}"
+    answer = client.get(path, query_string={"cursor": cursor}, headers=key())
+    assert answer.status_code == 422
+    assert answer.json["code"] == "bad_cursor"

@@ -181,7 +181,7 @@ def test_hostile_requests_end_in_a_sentence(client: FlaskClient, key: KeyMaker, 
     assert big.status_code == 413
     nested = client.post(MEMORIES, headers=headers, data="[" * 10**5, content_type="application/json")
     assert nested.status_code in (400, 422)
-    body = {"user_id": "ana", "messages": [message("nul \x00 and \ud800 half", message_id="m\ud800")]}
+    body = {"user_id": "ana", "messages": [message("nul \x00 and \ud800 half", message_id="m1")]}
     kept = client.post(MEMORIES, headers=headers, data=json.dumps(body), content_type="application/json")
     assert kept.status_code == 202
     flush(client, headers, services)
@@ -224,3 +224,39 @@ def test_a_bound_key_speaks_for_its_owner_only(client: FlaskClient, key: KeyMake
     reader = key("read")
     is_problem(remember(client, reader, message("x")), 403, "forbidden")
     assert client.post(MEMORIES, json={}).status_code == 401
+
+
+def test_a_key_of_idempotency_is_its_callers_own(client: FlaskClient, key: KeyMaker) -> None:
+    body = {"session_id": "s1", "messages": [message("Mine.", message_id="m1")]}
+    answers = []
+    for user in ("ana", "ben"):
+        headers = {**key(user_id=user), "Idempotency-Key": "same-1"}
+        answers.append(client.post(MEMORIES, headers=headers, json=body))
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert [answer.json["accepted"] for answer in answers] == [1, 1]
+    assert answers[0].json["document_ids"] != answers[1].json["document_ids"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/search", {"query": "rent", "filters": {"user_id": "\ud800"}}),
+        ("/search", {"query": "rent", "filters": {"user_id": "ana", "\ud800": "x"}}),
+        ("/get", {"ids": ["\ud800"]}),
+        ("/delete", {"ids": ["a\u0000b"]}),
+        ("", {"user_id": "ana", "messages": [message("Hi", message_id="\ud83d")]}),
+        ("", {"user_id": "a\u0000b", "messages": [message("Hi")]}),
+        ("", {"user_id": "  ", "messages": [message("Hi")]}),
+        ("", {"user_id": "ana", "messages": [{**message("Hi"), "timestamp": "0001-01-01T00:00:00+23:59"}]}),
+        ("/search", {"query": "rent", "filters": {"user_id": "ana"}, "as_of": "0001-01-01T00:00:00Z"}),
+        ("/search", {"query": "ﷺ" * 4000, "filters": {"user_id": "ana"}}),
+    ],
+)
+def test_what_cannot_be_kept_or_compared_is_refused(
+    client: FlaskClient, key: KeyMaker, path: str, body: dict[str, Any]
+) -> None:
+    sent = json.dumps(body)
+    answer = client.post(MEMORIES + path, headers=key(), data=sent, content_type="application/json")
+    assert answer.status_code == 422, answer.text
+    assert answer.content_type == "application/problem+json"
+    assert answer.json["detail"]

@@ -101,7 +101,9 @@ def test_everyday_questions_find_their_statement(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("ingested")
-@pytest.mark.parametrize("question", ["how do I bake sourdough bread?", "qvxz plom grudnik", "怎么给猫剪指甲？"])
+@pytest.mark.parametrize(
+    "question", ["how do I bake sourdough bread?", "qvxz plom grudnik", "怎么给猫剪指甲？"]
+)
 def test_a_question_about_nothing_in_memory_is_told(client: Client, question: str) -> None:
     answer = ask(client, question, "ana")
     assert answer["relevant"] is False

@@ -15,7 +15,8 @@ from workers.ledger.database import Database
 from workers.ledger.lifecycle import retry_times
 from workers.ledger.records import diagnosis, document_record, set_diagnosis
 from workers.ledger.tables import BatchItemRow, BatchRow, DocumentRow
-from workers.model import ENDED, BatchFile, BatchStatus, DocumentRecord, ErrorRecord, storable
+from workers.model import ENDED, BatchFile, BatchStatus, DocumentRecord, ErrorRecord
+from workers.texts import storable
 from workers.usage import MICRO, Budget
 
 

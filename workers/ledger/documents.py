@@ -16,7 +16,8 @@ from workers.ledger.purges import refuse_leaving_bytes
 from workers.ledger.records import document_record
 from workers.ledger.tables import DocumentRow
 from workers.ledger.versions import comes_back
-from workers.model import ENDED, Accepted, DocumentRecord, Kind, Stage, State, Upload, storable
+from workers.model import ENDED, Accepted, DocumentRecord, Kind, Stage, State, Upload
+from workers.texts import storable
 
 
 class Documents:

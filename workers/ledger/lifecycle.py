@@ -13,7 +13,8 @@ from workers.ledger import outbox
 from workers.ledger.database import Database
 from workers.ledger.message_tables import MessageRow
 from workers.ledger.tables import DocumentRow, OutboxRow
-from workers.model import WORKING, Kind, Stage, State, Upload, storable
+from workers.model import WORKING, Kind, Stage, State, Upload
+from workers.texts import storable
 
 # Above this, reading all waiting messages is cheaper than naming the documents in the query.
 _MANY_IDS = 500

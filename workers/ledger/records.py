@@ -15,8 +15,8 @@ from workers.model import (
     OutboxEntry,
     Stage,
     State,
-    storable,
 )
+from workers.texts import storable
 
 
 def diagnosis(row: DocumentRow | BatchItemRow) -> ErrorRecord | None:

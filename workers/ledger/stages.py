@@ -24,7 +24,7 @@ from workers.ledger.records import document_record, set_diagnosis
 from workers.ledger.stretches import note_indexed, note_parsed
 from workers.ledger.tables import DocumentRow
 from workers.ledger.versions import end_switch
-from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Kind, Lease, Stage, State
+from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Kind, Lease, Stage, State, given_up
 
 
 class Removal(Frozen):
@@ -160,8 +160,8 @@ class Stages:
         with self._database.write() as session:
             row = self._held(session, lease)
             let_go(row)
-            set_diagnosis(row, error)
             left = lease.stage is Stage.DELETE or row.attempts < self._leases.rules.max_attempts
+            set_diagnosis(row, error if retry_in_s is None or left else given_up(error, row.attempts))
             if retry_in_s is None or not left:
                 row.stage = (resume or lease.stage).value
                 end(row, State.FAILED, self._database.now())

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from workers.ledger.database import Database
 from workers.ledger.tables import BatchItemRow, BatchRow, DocumentRow
 from workers.ledger.usage_tables import CallRow
-from workers.model import storable
+from workers.texts import storable
 from workers.usage import MICRO, PaidCall, Spent, UsageFilter, UsageRow, day_of
 
 _MANY = 500

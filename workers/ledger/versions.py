@@ -19,7 +19,8 @@ from workers.errors import StageStopped
 from workers.ledger.database import Database
 from workers.ledger.lifecycle import descendants, start_deleting
 from workers.ledger.tables import DocumentRow
-from workers.model import Lease, State, Upload, storable
+from workers.model import Lease, State, Upload
+from workers.texts import storable
 
 
 class Switch(Frozen):
