@@ -128,7 +128,10 @@ def test_transient_errors_become_final_after_the_last_attempt(
     assert again == [True, True, False]
     document = ledger.documents.get("acme", identity)
     assert document.state is State.FAILED
-    assert document.error == AWAY
+    assert document.error is not None
+    assert (document.error.code, document.error.detail) == (AWAY.code, AWAY.detail)
+    assert "tried 3 times" in document.error.next_step, "waiting helps no more, so it is not advised"
+    assert "/retry" in document.error.next_step
 
 
 def test_a_removal_is_tried_for_ever(ledger: Ledger, identity: str, clock: Clock) -> None:
