@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import TextIO
 
@@ -36,7 +37,7 @@ _SUPERSETS = {
     "x-mac-cyrillic": "mac-cyrillic", "utf8": "utf-8", "unicode-1-1-utf-8": "utf-8",
 }  # fmt: skip
 
-_NOISE_SHARE, _NOISE_SCORE, _NOISE_BYTES = 0.3, 0.6, 4096
+_NOISE_SHARE, _NOISE_SCORE, _NOISE_BYTES = 0.3, 0.6, 1024
 _WHOLE_BYTES = 8 * 2**20
 _WINDOW_BYTES = 512 * 2**10
 _LOST = re.compile("[\ufffd]")
@@ -109,6 +110,7 @@ def wide_encoding(data: bytes) -> str | None:
     return _by_mark(data) or _by_zeros(data[: len(data) // 4 * 4])
 
 
+@lru_cache(maxsize=8)  # an attachment is looked at where it hangs and again as a file of its own
 def is_noise(sample: bytes) -> bool:
     """Tell bytes that decode only as letters in no order of any language: sound, samples of a sensor."""
     beyond = sum(sample.count(code) for code in range(0x80, 0x100))

@@ -26,7 +26,7 @@ _FOREIGN = (
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"), (b"Rar!\x1a\x07", "a RAR archive"),
     (b"\xfd7zXZ\0", "an xz archive"), (b"\x28\xb5\x2f\xfd", "a Zstandard archive"), (b"MZ\x90", "a program"),
     (b"\x7fELF", "a program"), (b"\xca\xfe\xba\xbe", "a program"), (b"\xcf\xfa\xed\xfe", "a program"),
-    (b"ID3", "a sound file"), (b"OggS", "a sound file"), (b"fLaC", "a sound file"),
+    (b"ID3", "a sound file"), (b".snd", "a sound file"), (b"OggS", "a sound file"), (b"fLaC", "a sound file"),
     (b"\x1aE\xdf\xa3", "a video"), (b"8BPS", "a Photoshop picture"), (b"\0\0\1\0", "an icon"),
     (b"SQLite format 3\0", "a database"), (b"%!PS", "a PostScript file"), (b"wOFF", "a font"),
     (b"\0\x05\x16\x07", "a resource fork of macOS"), (b"\0\x05\x16\0", "a resource fork of macOS"),
