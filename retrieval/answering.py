@@ -21,9 +21,10 @@ class Items:
         self.facts: dict[str, IndexedFact] = {}
         self.episodes: dict[str, IndexedEpisode] = {}
 
-    def keep(self, facts: Mapping[str, IndexedFact]) -> None:
-        """Take facts that came along with a search."""
+    def keep(self, facts: Mapping[str, IndexedFact], episodes: Mapping[str, IndexedEpisode]) -> None:
+        """Take facts and episodes that came along with a search."""
         self.facts.update(facts)
+        self.episodes.update(episodes)
 
     def load(self, found: Sequence[Found]) -> None:
         """Read what is missing of these results: facts in one trip, episodes and parents in another."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from extract.language import detect_language
 from retrieval.periods import Period, closeness, named_periods
@@ -49,6 +50,22 @@ class Asked(NamedTuple):
     periods: tuple[Period, ...] = ()
     terms: SparseVector = SparseVector((), ())
 
+    def packed(self) -> list[Any]:
+        """Return it as JSON can hold it."""
+        periods, terms = [list(one) for one in self.periods], list(self.terms)
+        return [*self[:_WORDS], sorted(self.words), *self[_WORDS + 1 : _PERIODS], periods, terms]
+
+    @classmethod
+    def unpacked(cls, packed: Sequence[Any]) -> Asked:
+        """Return what ``packed`` gave."""
+        one = cls(*packed)
+        indices, values = one.terms
+        return one._replace(
+            words=frozenset(one.words),
+            periods=tuple(Period(*period) for period in one.periods),
+            terms=SparseVector(tuple(indices), tuple(values)),
+        )
+
     def names(self, people: tuple[str, ...]) -> bool:
         """Return whether the question names one of these people, by full name or first name."""
         folded = self.text.casefold()
@@ -62,6 +79,9 @@ class Asked(NamedTuple):
             closeness(self.periods, traits.start, traits.end),
             closeness(self.periods, traits.told_start, traits.told_end),
         )
+
+
+_WORDS, _PERIODS = Asked._fields.index("words"), Asked._fields.index("periods")
 
 
 def ask(text: str, now: datetime | None = None) -> Asked:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from retrieval.asked import Asked
 from retrieval.knobs import MragKnobs
 from retrieval.pools import EpisodePool, FactPool, episode_pool, fact_pool
-from retrieval.protocols import Carry, Collection, Lane, Scored, SparseVector, Vector
+from retrieval.protocols import Carry, Collection, Lane, Lanes, Scored, SparseVector, Vector
 from retrieval.scoring import Scorer, Scores
-from retrieval.trips import Trips
 
 
 class Probe(NamedTuple):
@@ -45,7 +44,7 @@ class Candidates(NamedTuple):
 
 
 def gather(
-    trips: Trips, asked: Asked, probe: Probe, scorer: Scorer, knobs: MragKnobs, top_k: int
+    trips: Lanes, asked: Asked, probe: Probe, scorer: Scorer, knobs: MragKnobs, top_k: int
 ) -> Candidates:
     """Return the candidates of a search with all their signals and scores.
 
@@ -108,14 +107,14 @@ def _padded(probe: Probe, lanes: list[list[Scored]]) -> list[list[Scored]]:
     return [part for lane in lanes for part in ([], lane)]
 
 
-def _first_facts(trips: Trips, probe: Probe, depth: int) -> list[list[Scored]]:
+def _first_facts(trips: Lanes, probe: Probe, depth: int) -> list[list[Scored]]:
     own = _both(probe, depth, Carry.BOTH)
     around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
     found = trips.search(Collection.FACTS, [*own, around])
     return [*_padded(probe, found[:-1]), found[-1]]
 
 
-def _episodes(trips: Trips, probe: Probe, depth: int, parents: tuple[str, ...]) -> EpisodePool:
+def _episodes(trips: Lanes, probe: Probe, depth: int, parents: tuple[str, ...]) -> EpisodePool:
     best = _both(probe, depth, Carry.NOTHING)
     # A lane that scores needs a candidate list that holds the parents too, found by words or by vector alike.
     held = [lane._replace(limit=max(1, len(parents)), ids=parents) for lane in best]
@@ -131,7 +130,7 @@ def _episodes(trips: Trips, probe: Probe, depth: int, parents: tuple[str, ...]) 
 
 
 def _facts(
-    trips: Trips, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], knobs: MragKnobs
+    trips: Lanes, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], knobs: MragKnobs
 ) -> tuple[list[list[Scored]], list[list[Scored]]]:
     """Every signal of the facts seen and of those expanded; and the best of the latter with their items.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,10 +12,15 @@ from retrieval.asked import Asked
 from retrieval.fusion import Floats
 from retrieval.hybrid import Candidates, Probe, gather
 from retrieval.knobs import MragKnobs
-from retrieval.model import HitTrace, IndexedFact
+from retrieval.model import HitTrace, IndexedEpisode, IndexedFact
 from retrieval.mrag import CoarseEpisode, MragOutcome, ScoredFact, Survivor
+from retrieval.protocols import Lanes
 from retrieval.scoring import Scorer
+from retrieval.signals import SIGNALS_VERSION
 from retrieval.trips import Trips
+
+# What an order and its results look like and mean, where they are handed to another process.
+PASS_VERSION = f"1-{SIGNALS_VERSION}"
 
 
 class Found(NamedTuple):
@@ -39,44 +44,94 @@ class Found(NamedTuple):
         return self.parent or self.id
 
 
-class Pass(NamedTuple):
-    """The results of one pass, best first.
+class Course(NamedTuple):
+    """How a pass went.
 
     Attributes:
-        found: the results.
-        facts: those of them that came along whole.
-        candidate_episodes: how many episodes were ranked.
-        outcome: how the loop went.
+        candidate_episodes, candidate_facts: how many were ranked.
+        rounds, expanded, converged: of the loop.
     """
+
+    candidate_episodes: int
+    candidate_facts: int
+    rounds: int
+    expanded: int
+    converged: bool
+
+
+class Ranking(NamedTuple):
+    """The results of one pass, best first; ``bodies`` are those facts that came along whole, as JSON."""
+
+    found: tuple[Found, ...]
+    bodies: Mapping[str, str]
+    course: Course
+
+
+class Pass(NamedTuple):
+    """The results of one pass, best first, with those facts and episodes of them that came along whole."""
 
     found: tuple[Found, ...]
     facts: Mapping[str, IndexedFact]
-    candidate_episodes: int
-    outcome: MragOutcome
+    episodes: Mapping[str, IndexedEpisode]
+    course: Course
 
 
-def run_pass(trips: Trips, asked: Asked, probe: Probe, scorer: Scorer, knobs: MragKnobs, count: int) -> Pass:
-    """Return the best ``count`` results of a question.
+class Order(NamedTuple):
+    """What one pass is to do.
 
-    Args:
-        trips: the store.
+    Attributes:
         asked: the question, understood.
         probe: the question as the store takes it.
         scorer: turns signals into scores.
         knobs: depths, weights and bounds.
-        count: results wanted, at least 1.
+        wanted: how many results, at least 1.
     """
-    candidates = gather(trips, asked, probe, scorer, knobs, count)
-    outcome = _loop(candidates, knobs, count)
+
+    asked: Asked
+    probe: Probe
+    scorer: Scorer
+    knobs: MragKnobs
+    wanted: int
+
+
+class Passes(Protocol):
+    """Carries out passes."""
+
+    def run(self, trips: Trips, order: Order) -> Pass:
+        """Return the best results of a question."""
+
+
+class OwnPasses:
+    """Carries out passes in this process, whatever the store is."""
+
+    def run(self, trips: Trips, order: Order) -> Pass:
+        """Return the best results of a question."""
+        found, bodies, course = rank(trips, order)
+        facts = {id_: IndexedFact.model_validate_json(body) for id_, body in bodies.items()}
+        return Pass(found, facts, {}, course)
+
+
+def rank(lanes: Lanes, order: Order) -> Ranking:
+    """Return the best results of a question.
+
+    Args:
+        lanes: the store.
+        order: what is asked.
+    """
+    candidates = gather(lanes, order.asked, order.probe, order.scorer, order.knobs, order.wanted)
+    outcome = _loop(candidates, order.knobs, order.wanted)
     explain = _Explain(candidates)
     unit = candidates.scores.unit
     found = tuple(
         Found(one.id, one.parent, unit(one.score), explain.fact(one) if one.parent else explain.episode(one))
         for one in outcome.survivors
     )
-    carried = {one.id: candidates.bodies[one.id].item for one in found if one.id in candidates.bodies}
-    facts = {id_: item for id_, item in carried.items() if isinstance(item, IndexedFact)}
-    return Pass(found, facts, len(candidates.episodes.ids), outcome)
+    carried = candidates.bodies
+    bodies = {one.id: body for one in found if one.id in carried and (body := carried[one.id].body)}
+    course = Course(
+        len(candidates.episodes.ids), outcome.facts_seen, outcome.rounds, outcome.expanded, outcome.converged
+    )
+    return Ranking(found, bodies, course)
 
 
 def _loop(candidates: Candidates, knobs: MragKnobs, count: int) -> MragOutcome:

@@ -134,6 +134,13 @@ class Scored(NamedTuple):
         return model.model_validate_json(self.body)
 
 
+class Lanes(Protocol):
+    """The store as one search sees it: bound to its tenant and its conditions."""
+
+    def search(self, collection: Collection, lanes: Sequence[Lane]) -> list[list[Scored]]:
+        """Return one ranked list per lane, in one round trip."""
+
+
 class ItemPage(NamedTuple):
     """Some items, and the id the next page starts with; None on the last."""
 

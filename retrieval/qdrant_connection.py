@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import httpx
@@ -32,8 +32,11 @@ def connect(url: str, api_key: str = "", timeout_s: int = 30) -> QdrantClient:
 
 
 @contextmanager
-def store_errors() -> Iterator[None]:
+def store_errors(kept: Collection[int] = ()) -> Iterator[None]:
     """Turn failures of the client inside the block into ours.
+
+    Args:
+        kept: statuses of answers that are left to the caller as they are.
 
     Raises:
         StoreUnavailable: no answer, or one that may be another one later.
@@ -49,6 +52,8 @@ def store_errors() -> Iterator[None]:
         ) from error
     except UnexpectedResponse as error:
         status = error.status_code or 500
+        if status in kept:
+            raise
         said = error.content.decode("utf-8", "replace")[:300]
         if status >= 500 or status in _RETRY_STATUS:
             raise StoreUnavailable(f"The vector store answers {status}: {said}") from error

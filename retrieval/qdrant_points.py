@@ -20,7 +20,7 @@ from retrieval.protocols import (
     Vector,
 )
 from retrieval.qdrant_payload import Payload, read_carried
-from retrieval.qdrant_schema import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
+from retrieval.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _BATCH_POINTS = 128
 _BATCH_BYTES = 12 * 2**20
@@ -56,7 +56,8 @@ def batches(points: Iterable[StorePoint]) -> Iterator[list[models.PointStruct]]:
         yield batch
 
 
-def _plain(dense: Vector) -> list[float]:
+def plain(dense: Vector) -> list[float]:
+    """Return a vector as JSON can hold it."""
     # Seven decimals are what single precision tells of a unit vector; written out in full, a request is
     # twice as long.
     numbers: list[float] = dense.astype(np.float64).round(7).tolist()
@@ -74,7 +75,7 @@ def _write_vectors(point: StorePoint) -> dict[str, Any]:
         named.append((CONTEXT_DENSE, point.around.dense, CONTEXT_SPARSE, point.around.sparse))
     for dense_name, dense, sparse_name, sparse in named:
         if dense is not None:
-            written[dense_name] = _plain(dense)
+            written[dense_name] = plain(dense)
         if sparse.indices:
             written[sparse_name] = models.SparseVector(
                 indices=list(sparse.indices), values=list(sparse.values)
@@ -157,7 +158,7 @@ def _asked(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
         which = {**which, "must_not": [*which.get("must_not", ()), {"has_vector": DENSE}]}
     asked: Payload = {"filter": which, "limit": lane.limit}
     if lane.dense is not None:
-        return {**asked, "query": _plain(lane.dense), "using": CONTEXT_DENSE if lane.context else DENSE}
+        return {**asked, "query": plain(lane.dense), "using": CONTEXT_DENSE if lane.context else DENSE}
     if lane.sparse is not None:
         terms = {"indices": lane.sparse.indices, "values": lane.sparse.values}
         using = CONTEXT_SPARSE if lane.context else SPARSE

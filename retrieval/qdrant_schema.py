@@ -12,12 +12,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from retrieval.protocols import Collection
 from retrieval.qdrant_payload import WORD_FIELDS
 from retrieval.tokenizer import TOKENIZER_VERSION
-
-DENSE = "dense"
-SPARSE = "sparse"
-# The same two of a fact's surroundings; episodes go without.
-CONTEXT_DENSE = "context"
-CONTEXT_SPARSE = "context_terms"
+from retrieval.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 # Changes when points written before lack something that searches need.
 _LAYOUT = "5"

@@ -46,18 +46,18 @@ class QdrantStore:
 
     def __init__(self, client: QdrantClient, fingerprint: str, dimension: int) -> None:
         self._client = client
-        self._wire = wire_of(client)
+        self.wire = wire_of(client)
         self._dimension = dimension
         self.fingerprint = fingerprint
-        self._names = {kind: real_name(kind, fingerprint, dimension) for kind in Collection}
+        self.names = {kind: real_name(kind, fingerprint, dimension) for kind in Collection}
 
     def prepare(self) -> None:
         """Create the collections, their payload indexes and aliases where they are missing."""
         with store_errors():
-            for kind, name in self._names.items():
+            for kind, name in self.names.items():
                 create_missing(self._client, kind, name, self._dimension)
             known = alias_targets(self._client)
-            missing = {str(kind): name for kind, name in self._names.items() if kind not in known}
+            missing = {str(kind): name for kind, name in self.names.items() if kind not in known}
             if missing:
                 point_aliases(self._client, missing)
 
@@ -65,17 +65,17 @@ class QdrantStore:
         """Return whether the aliases stand for this store's collections."""
         with store_errors():
             known = alias_targets(self._client)
-        return all(known.get(kind) == name for kind, name in self._names.items())
+        return all(known.get(kind) == name for kind, name in self.names.items())
 
     def activate(self) -> None:
         """Let the aliases stand for this store's collections, both in one step."""
         with store_errors():
-            point_aliases(self._client, {str(kind): name for kind, name in self._names.items()})
+            point_aliases(self._client, {str(kind): name for kind, name in self.names.items()})
 
     def drop_retired(self) -> list[str]:
         """Delete the collections of earlier encoders once no alias stands for them; return their names."""
         with store_errors():
-            names = retired_names(self._client, self._names.values())
+            names = retired_names(self._client, self.names.values())
             for name in names:
                 self._client.delete_collection(name)
         return names
@@ -121,7 +121,7 @@ class QdrantStore:
         if not requests:
             return found
         with store_errors():
-            answers = self._wire.query(self._names[collection], requests)
+            answers = self.wire.query(self.names[collection], requests)
         for at, answer in zip(asked, answers, strict=True):
             found[at] = read_hits(collection, lanes[at].carry, answer)
         return found
@@ -141,7 +141,7 @@ class QdrantStore:
             return {}
         which = filter_json(tenant, ids=tuple(ids))
         with store_errors():
-            points = self._wire.fetch(self._names[collection], which, len(ids), ["body"])
+            points = self.wire.fetch(self.names[collection], which, len(ids), ["body"])
         return {point["id"]: read_item(collection, point["payload"]) for point in points}
 
     def ids(self, collection: Collection, tenant: str, document_id: str) -> Iterator[str]:
@@ -150,7 +150,7 @@ class QdrantStore:
         while True:
             with store_errors():
                 records, offset = self._client.scroll(
-                    self._names[collection],
+                    self.names[collection],
                     scroll_filter=bound_filter(tenant, document_id=document_id),
                     limit=_PAGE,
                     offset=offset,
@@ -170,7 +170,7 @@ class QdrantStore:
         """
         with store_errors():
             records, following = self._client.scroll(
-                self._names[collection], scroll_filter=bound_filter(tenant, where), limit=limit,
+                self.names[collection], scroll_filter=bound_filter(tenant, where), limit=limit,
                 offset=start, with_payload=["body"],
             )  # fmt: skip
         items = tuple(read_item(collection, record.payload or {}) for record in records)
@@ -180,7 +180,7 @@ class QdrantStore:
         """Return the exact number of items of a tenant, or of one of its documents."""
         with store_errors():
             return self._client.count(
-                self._names[collection],
+                self.names[collection],
                 count_filter=bound_filter(tenant, document_id=document_id),
                 exact=True,
             ).count
@@ -204,7 +204,7 @@ class QdrantStore:
         while True:
             with store_errors():
                 records, offset = self._client.scroll(
-                    self._names[collection],
+                    self.names[collection],
                     limit=_PAGE,
                     offset=offset,
                     with_payload=["tenant", "document_id"],
@@ -228,14 +228,14 @@ class QdrantStore:
         self._mark(bound_filter(tenant, document_id=document_id), {"valid_from": instant(at)})
 
     def _mark(self, which: models.Filter, marks: dict[str, str | None]) -> None:
-        for name in self._names.values():
+        for name in self.names.values():
             with store_errors():
                 self._client.set_payload(name, marks, points=which, wait=True)
 
     def _delete(self, collection: Collection, which: models.Filter) -> None:
         with store_errors():
             self._client.delete(
-                self._names[collection], points_selector=models.FilterSelector(filter=which), wait=True
+                self.names[collection], points_selector=models.FilterSelector(filter=which), wait=True
             )
 
     def _with_vectors(self, collection: Collection, tenant: str, ids: Sequence[str]) -> list[models.Record]:
@@ -243,7 +243,7 @@ class QdrantStore:
             return []
         with store_errors():
             records, _ = self._client.scroll(
-                self._names[collection],
+                self.names[collection],
                 scroll_filter=bound_filter(tenant, ids=ids),
                 limit=len(ids),
                 with_payload=False,
@@ -254,4 +254,4 @@ class QdrantStore:
     def _put(self, collection: Collection, points: Iterable[StorePoint]) -> None:
         for batch in batches(points):
             with store_errors():
-                self._client.upsert(self._names[collection], points=batch, wait=True)
+                self._client.upsert(self.names[collection], points=batch, wait=True)

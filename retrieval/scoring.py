@@ -8,11 +8,13 @@ the two can be mixed and compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingest.anchors import Frozen
 from retrieval.asked import Asked
 from retrieval.errors import FingerprintMismatch
 from retrieval.fusion import Floats, rrf
@@ -41,6 +43,13 @@ class Scores(NamedTuple):
         return min(1.0, max(0.0, score)) if self.calibrate is None else self.calibrate(score)
 
 
+class _Packed(Frozen):
+    """A scorer written down: what the weights are, or the constant of reciprocal ranks."""
+
+    weights: FusionWeights | None = None
+    rrf_k: int = 60
+
+
 class Scorer(Protocol):
     """Turns the raw signals of a search into scores.
 
@@ -53,6 +62,10 @@ class Scorer(Protocol):
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
+
+    @property
+    def packed(self) -> str:
+        """As JSON, which ``unpacked_scorer`` reads."""
 
     def keyword(self, asked: Asked, bm25: float) -> float:
         """Return the score in [0, 1] of an episode found by its words alone."""
@@ -72,6 +85,7 @@ class RrfScorer:
 
     def __init__(self, k: int = 60) -> None:
         self._k = k
+        self.packed = _Packed(rrf_k=k).model_dump_json()
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
@@ -106,6 +120,7 @@ class LrScorer:
 
     def __init__(self, weights: FusionWeights) -> None:
         self._weights = weights
+        self.packed = _Packed(weights=weights).model_dump_json()
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
@@ -156,6 +171,17 @@ def make_scorer(knobs: MragKnobs, encoder: str) -> Scorer:
         f"Strata brings no ranking weights for the encoder {encoder}.",
         next_step="Fit some with strata fit-fusion, name the file in MRAG_LR_WEIGHTS; or MRAG_FUSION=rrf.",
     )
+
+
+@lru_cache(maxsize=8)
+def unpacked_scorer(packed: str) -> Scorer:
+    """Return the scorer that gave ``packed``.
+
+    Raises:
+        ValidationError: no scorer gave it.
+    """
+    found = _Packed.model_validate_json(packed)
+    return RrfScorer(found.rrf_k) if found.weights is None else LrScorer(found.weights)
 
 
 def _talks(traits: Sequence[Traits]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -24,7 +24,7 @@ from retrieval.model import (
     SearchQuery,
     SearchTrace,
 )
-from retrieval.passes import Found, run_pass
+from retrieval.passes import Found, Order, OwnPasses, Passes
 from retrieval.protocols import Collection, Embedder, Lane, VectorStore
 from retrieval.reranking import Rerank
 from retrieval.rounds import Gathered, Rounds
@@ -38,10 +38,12 @@ class Extras(NamedTuple):
     Attributes:
         rerank: scores the results once more.
         rounds: carries out ``agentic``.
+        passes: carries out the passes; this process itself when None.
     """
 
     rerank: Rerank | None = None
     rounds: Rounds | None = None
+    passes: Passes | None = None
 
 
 class Searcher:
@@ -156,17 +158,19 @@ class _Search:
 
     def _pass(self, text: str, count: int) -> Sequence[Found]:
         asked = ask(text, self._query.as_of)
-        one = run_pass(self._trips, asked, self._probe(asked), self._scorer, self._knobs, count)
-        self._items.keep(one.facts)
+        passes = self._extras.passes or OwnPasses()
+        order = Order(asked, self._probe(asked), self._scorer, self._knobs, count)
+        one = passes.run(self._trips, order)
+        self._items.keep(one.facts, one.episodes)
         first = self._trace.rounds == 0
         ranked = {
-            "candidate_episodes": self._trace.candidate_episodes + one.candidate_episodes,
-            "candidate_facts": self._trace.candidate_facts + one.outcome.facts_seen,
+            "candidate_episodes": self._trace.candidate_episodes + one.course.candidate_episodes,
+            "candidate_facts": self._trace.candidate_facts + one.course.candidate_facts,
         }
         course = {
-            "rounds": one.outcome.rounds,
-            "expanded": one.outcome.expanded,
-            "converged": one.outcome.converged,
+            "rounds": one.course.rounds,
+            "expanded": one.course.expanded,
+            "converged": one.course.converged,
         }
         self._trace = self._trace.model_copy(update=ranked | course if first else ranked)
         return one.found

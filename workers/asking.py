@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from extract.chat.model import ChatModel
 from retrieval.judging import Judge, ModelJudge, TextJudge
+from retrieval.passes import Passes
 from retrieval.rerankers.table import make_reranker
 from retrieval.reranking import Rerank
 from retrieval.rounds import Rounds
@@ -11,7 +12,7 @@ from retrieval.search import Extras
 from workers.settings import Settings, SettingsError
 
 
-def make_extras(settings: Settings, chat: ChatModel | None) -> Extras:
+def make_extras(settings: Settings, chat: ChatModel | None, passes: Passes | None = None) -> Extras:
     """Return rerank and rounds as the settings want them.
 
     Raises:
@@ -22,6 +23,7 @@ def make_extras(settings: Settings, chat: ChatModel | None) -> Extras:
     return Extras(
         rerank=None if reranker is None else Rerank(reranker, settings.rerank),
         rounds=Rounds(_judge(settings, chat), settings.agentic),
+        passes=passes,
     )
 
 

@@ -132,6 +132,7 @@ def build_services(settings: Settings) -> Services:
     from extract.chat.errand import current
     from extract.segments import split_segments
     from ingest.parse import parse_file
+    from retrieval.beside import StorePasses
     from retrieval.embedders.meter import Meter
     from retrieval.embedders.table import make_embedder
     from retrieval.qdrant_store import QdrantStore
@@ -157,7 +158,9 @@ def build_services(settings: Settings) -> Services:
         store=store,
         embedder=embedder,
         extractor=make_extractor(settings, chat, on_call),
-        searcher=Searcher(store, embedder, settings.mrag, extras=make_extras(settings, chat)),
+        searcher=Searcher(
+            store, embedder, settings.mrag, extras=make_extras(settings, chat, StorePasses(store))
+        ),
         parse=parse_file,
         split=split_segments,
         enqueue=Publisher(ledger.outbox, sender(celery, settings), settings.worker_queue_window),

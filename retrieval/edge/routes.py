@@ -8,6 +8,7 @@ from typing import Any
 import qdrant_edge as edge
 
 from retrieval.edge.catalog import Catalog
+from retrieval.edge.passes import run_pass
 from retrieval.edge.points import (
     read_delete,
     read_delete_payload,
@@ -103,6 +104,10 @@ def _facet(catalog: Catalog, names: Names, body: object) -> object:
     return {"hits": [{"value": hit.value, "count": hit.count} for hit in found.hits]}
 
 
+def _pass(catalog: Catalog, _: Names, body: object) -> object:
+    return run_pass(catalog, body)
+
+
 _POINTS = "/collections/{name}/points"
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
@@ -127,4 +132,6 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", f"{_POINTS}/count", _count),
     ("POST", f"{_POINTS}/query", _query),
     ("POST", f"{_POINTS}/query/batch", _query_batch),
+    # Not Qdrant's: a whole pass of mRAG.
+    ("POST", "/passes", _pass),
 )

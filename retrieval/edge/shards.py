@@ -14,6 +14,7 @@ import orjson
 import qdrant_edge as edge
 
 from retrieval.edge.fields import Refusal
+from retrieval.edge.remembered import Remembered
 from retrieval.edge.schema import read_collection, read_index, write_info
 
 _CONFIG = "config.json"
@@ -31,6 +32,9 @@ class Shard:
 
     Args:
         folder: the collection's folder, made by ``create``.
+
+    Attributes:
+        remembered: what searches read of it before.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,6 +46,7 @@ class Shard:
         self._closed = False
         self._changed_at = self._flushed_at = time.monotonic()
         self._unsynced = self._unflushed = False
+        self.remembered = Remembered(self.points)
 
     @classmethod
     def create(cls, folder: Path, body: dict[str, Any]) -> None:
@@ -81,6 +86,10 @@ class Shard:
         """
         with self._open():
             return ask(self._engine)
+
+    def points(self, ids: list[edge.PointId], fields: edge.PayloadSelector) -> list[edge.Record]:
+        """Return those of these points that exist, with some fields of their payload."""
+        return self.read(lambda engine: engine.retrieve(ids, fields, False))
 
     def index(self, body: Any) -> None:  # noqa: ANN401  any JSON
         """Create a payload index; one that is there already stays as it is."""
