@@ -60,7 +60,7 @@ def gather(
     seen = _leading(first, knobs)
     episodes = _episodes(trips, probe, knobs.coarse_depth, _parents(seen))
     dense, sparse, around = ([hit for hit in lane if hit.id in seen] for lane in first)
-    coarse = scorer.score(asked, episodes, fact_pool(dense, sparse, (), around)).episodes
+    coarse = scorer.coarse(asked, episodes, fact_pool(dense, sparse, (), around))
     order = sorted(range(len(episodes.ids)), key=lambda at: (-coarse[at], episodes.ids[at]))
     expanded = tuple(episodes.ids[at] for at in order[: max(knobs.expand, 2 * top_k)])
     lanes, fresh = _facts(trips, probe, tuple(seen), expanded, knobs)

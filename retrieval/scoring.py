@@ -19,6 +19,7 @@ from retrieval.asked import Asked
 from retrieval.errors import FingerprintMismatch
 from retrieval.fusion import Floats, rrf
 from retrieval.knobs import Fusion, MragKnobs
+from retrieval.neighbours import coded, earlier
 from retrieval.pools import EpisodePool, FactPool
 from retrieval.signals import episode_signals, fact_signals, search_signals, trust_in_words
 from retrieval.traits import Traits
@@ -63,6 +64,9 @@ class Scorer(Protocol):
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
 
+    def coarse(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Floats:
+        """Return the scores of the episodes alone."""
+
     @property
     def packed(self) -> str:
         """As JSON, which ``unpacked_scorer`` reads."""
@@ -89,16 +93,20 @@ class RrfScorer:
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
-        trust = trust_in_words(asked, episodes.traits)
         own_trust = trust_in_words(asked, facts.traits)
         return Scores(
-            episodes=rrf([episodes.cosine, episodes.bm25], self._k, [1.0, trust]),
+            episodes=self.coarse(asked, episodes, facts),
             facts=rrf(
                 [facts.cosine, facts.bm25, facts.context_cosine, facts.context_bm25],
                 self._k,
                 [1.0, own_trust, 1.0, own_trust],
             ),
         )
+
+    def coarse(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Floats:
+        """Return the scores of the episodes alone."""
+        trust = trust_in_words(asked, episodes.traits)
+        return rrf([episodes.cosine, episodes.bm25], self._k, [1.0, trust])
 
     def keyword(self, asked: Asked, bm25: float) -> float:
         """Return a score that grows with the sum."""
@@ -125,12 +133,11 @@ class LrScorer:
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
         talk, text = self._weights.talk, self._weights.text
-        coarse = episode_signals(asked, episodes, facts)
         fine = fact_signals(asked, facts)
         told = _talks(facts.traits)
         own = np.where(told, talk.facts(fine), text.facts(fine))
         own -= np.where(told, talk.sibling, text.sibling) * np.log1p(elders(own, facts.parents))
-        lifted = np.where(_talks(episodes.traits), talk.episodes(coarse), text.episodes(coarse))
+        lifted = self.coarse(asked, episodes, facts)
         presence = self._weights.presence(search_signals(asked, facts))
         among = crowd(own, lifted, rows_of(facts.parents, episodes.ids))
         sharpness = self._weights.hybrid
@@ -139,6 +146,12 @@ class LrScorer:
             facts=own,
             calibrate=lambda odds: float(sharpness(presence, np.array(odds), among)),
         )
+
+    def coarse(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Floats:
+        """Return the scores of the episodes alone."""
+        signals, layers = episode_signals(asked, episodes, facts), self._weights
+        told = _talks(episodes.traits)
+        return np.where(told, layers.talk.episodes(signals), layers.text.episodes(signals))
 
     def keyword(self, asked: Asked, bm25: float) -> float:
         """Return how likely the episode answers, by its BM25 sum per term of the question."""
@@ -190,12 +203,7 @@ def _talks(traits: Sequence[Traits]) -> np.ndarray[tuple[int], np.dtype[np.bool_
 
 def elders(scores: Floats, parents: Sequence[str]) -> Floats:
     """Return for each fact how many better ones its episode has; equal ones in the order given."""
-    counts: dict[str, int] = {}
-    found = np.zeros(len(scores))
-    for at in np.argsort(-scores, kind="stable").tolist():
-        found[at] = seen = counts.get(parents[at], 0)
-        counts[parents[at]] = seen + 1
-    return found
+    return earlier(np.argsort(-scores, kind="stable"), coded(parents)).astype(np.float64)
 
 
 def rows_of(parents: Sequence[str], episodes: Sequence[str]) -> Rows:

@@ -13,7 +13,7 @@ import numpy as np
 
 from retrieval.asked import Asked
 from retrieval.fusion import Floats
-from retrieval.neighbours import Line, beside
+from retrieval.neighbours import Line, Places, beside
 from retrieval.pools import EpisodePool, FactPool
 from retrieval.traits import Traits
 
@@ -87,8 +87,9 @@ def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[st
     """
     trust = trust_in_words(asked, pool.traits)
     row = {id_: at for at, id_ in enumerate(pool.ids)}
-    best_bm25 = np.nan_to_num(_best(facts.bm25, facts, row))
-    best_cosine = standard(_best(facts.cosine, facts, row), _COSINE_FLOOR)
+    rows = np.array([row.get(parent, -1) for parent in facts.parents], dtype=np.intp)
+    best_bm25 = np.nan_to_num(_best(facts.bm25, rows, len(row)))
+    best_cosine = standard(_best(facts.cosine, rows, len(row)), _COSINE_FLOOR)
     return {
         "cosine": standard(pool.cosine, _COSINE_FLOOR),
         "bm25": _trusted(standard(pool.bm25, _BM25_FLOOR), trust),
@@ -145,12 +146,12 @@ def _taken(signal: Floats, at: np.ndarray[tuple[int], np.dtype[np.intp]], missin
     return np.where(at >= 0, signal[at], missing) if len(signal) else signal
 
 
-def _best(signal: Floats, facts: FactPool, row: dict[str, int]) -> Floats:
-    best = np.full(len(row), np.nan)
-    for parent, value in zip(facts.parents, signal, strict=True):
-        at = row.get(parent)
-        if at is not None and not value <= best[at]:
-            best[at] = value if not np.isnan(value) else best[at]
+def _best(signal: Floats, rows: Places, size: int) -> Floats:
+    """Return the best value of each row's facts; NaN where there is none."""
+    best = np.full(size, -np.inf)
+    known = (rows >= 0) & ~np.isnan(signal)
+    np.maximum.at(best, rows[known], signal[known])
+    best[np.isinf(best)] = np.nan
     return best
 
 

@@ -1,49 +1,55 @@
 """Ranked lists straight from the engine, for a search that is carried out beside the data.
 
 They are what ``QdrantStore.search`` would return over the wire, without its cost: nothing is written out and
-read again, a list that several lanes build on is asked for once, and traits are remembered.
+read again, what is known of a point is remembered, and no score is asked for twice in one trip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter, eq
 from typing import Any, NamedTuple
 
 import qdrant_edge as edge
 
 from retrieval.edge.filters import read_filter
-from retrieval.edge.remembered import Remembered
+from retrieval.edge.remembered import Known
 from retrieval.edge.shards import Shard
 from retrieval.protocols import Carry, Collection, Lane, Scored, SparseVector
 from retrieval.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
+_score = attrgetter("score")
+
 
 class _Listed(NamedTuple):
-    """A list as it was asked for; ``names`` are the ids of its points as text."""
+    """A list as it was asked for: up to ``limit`` items, best first."""
 
     limit: int
-    points: list[edge.ScoredPoint]
-    names: list[str]
+    known: list[Known]
+    scores: list[float]
 
-    def cut(self, limit: int) -> _Listed:
-        return self if len(self.points) <= limit else _Listed(limit, self.points[:limit], self.names[:limit])
+    def at(self, limit: int, places: Sequence[int]) -> _Listed:
+        return _Listed(limit, [self.known[at] for at in places], [self.scores[at] for at in places])
 
 
 _NOTHING = _Listed(0, [], [])
 
 
+class _Signal(NamedTuple):
+    """What a list is sorted by."""
+
+    dense: bool
+    context: bool
+    sparse: SparseVector | None
+
+
 class _Key(NamedTuple):
     """What a list depends on besides its length. A search has one vector and one bag of terms."""
 
-    dense: bool
-    sparse: SparseVector | None
-    context: bool
+    signal: _Signal
     parents: tuple[str, ...] | None
     ids: tuple[str, ...] | None
     without: tuple[str, ...] | None
-    bare: bool
-    among: tuple[_Key, ...]
 
 
 class EngineLanes:
@@ -70,9 +76,8 @@ class EngineLanes:
         Raises:
             Refusal: the engine does not accept a lane.
         """
-        shard = self._shards[collection]
-        asking = _Asking(shard, self._where, self._idf)
-        found = [_told(collection, shard.remembered, lane, asking.listed(lane)) for lane in lanes]
+        asking = _Asking(self._shards[collection], self._where, self._idf)
+        found = [_told(collection, lane, asking.listed(lane)) for lane in lanes]
         self.log.extend((collection, lane, len(hits)) for lane, hits in zip(lanes, found, strict=True))
         return found
 
@@ -84,84 +89,107 @@ class _Asking:
         self._shard = shard
         self._where = where
         self._idf = idf
-        self._known: dict[_Key, _Listed] = {}
-        self._sets: dict[tuple[str, ...], edge.HasIdCondition] = {}
+        self._lists: dict[_Key, _Listed] = {}
+        self._scores: dict[_Signal, dict[str, tuple[Known, float]]] = {}
+        self._filters: dict[tuple[Any, ...], edge.Filter] = {}
 
     def listed(self, lane: Lane) -> _Listed:
-        """Return the points of a lane, best first."""
-        if not _is_asked(lane):
-            return _NOTHING
-        key = _key(lane)
-        known = self._known.get(key, _NOTHING)
-        if known.limit < lane.limit:
-            known = self._known[key] = self._read_off(lane, key) or self._asked(lane)
-        return known.cut(lane.limit)
+        """Return the items of a lane, best first."""
+        if lane.dense is None and not (lane.sparse and lane.sparse.indices):
+            return _NOTHING  # a question without a single word matches nothing
+        if lane.among:
+            return self._chosen(lane)
+        key = _Key(_signal(lane), lane.parents, lane.ids, lane.without)
+        held = self._lists.get(key, _NOTHING)
+        if held.limit < lane.limit:
+            held = self._lists[key] = self._read_off(lane, key) or self._asked(lane)
+        return held if len(held.known) <= lane.limit else held.at(lane.limit, range(lane.limit))
 
     def _read_off(self, lane: Lane, key: _Key) -> _Listed | None:
         """Read a lane off one that holds the items it leaves out as well, if that is long enough."""
-        wider = self._known.get(key._replace(ids=lane.without, without=None))
+        wider = self._lists.get(key._replace(ids=lane.without, without=None))
         if wider is None or not lane.without or lane.ids is not None:
             return None
         left_out = set(lane.without)
-        rest = [at for at, name in enumerate(wider.names) if name not in left_out]
-        if len(rest) < lane.limit and len(wider.points) >= wider.limit:
+        rest = [at for at, one in enumerate(wider.known) if one.name not in left_out]
+        if len(rest) < lane.limit and len(wider.known) >= wider.limit:
             return None
-        return _Listed(lane.limit, [wider.points[at] for at in rest], [wider.names[at] for at in rest])
+        return wider.at(lane.limit, rest)
+
+    def _chosen(self, lane: Lane) -> _Listed:
+        """Return what the inner lanes return, by this lane's own signal."""
+        united = dict.fromkeys(name for inner in lane.among for name in self._names(inner))
+        signal = _signal(lane)
+        if lane.bare:
+            with_vector = self._scores.get(signal._replace(dense=True, sparse=None), {})
+            united = {name: None for name in united if name not in with_vector}
+        scored = self._scores.setdefault(signal, {})
+        unscored = [name for name in united if name not in scored]
+        if unscored:
+            self._asked(lane._replace(limit=len(unscored), ids=tuple(unscored), among=()))
+        found = [scored[name] for name in united if name in scored]
+        found.sort(key=lambda one: (-one[1], one[0].name))
+        return _Listed(lane.limit, *map(list, zip(*found, strict=True))) if found else _NOTHING
+
+    def _names(self, lane: Lane) -> Iterable[str]:
+        """Return the ids a lane returns, or that it may return where it names them: the outer lane asks."""
+        if lane.ids is not None and lane.parents is None and lane.limit >= len(lane.ids):
+            return lane.ids
+        return (one.name for one in self.listed(lane).known)
 
     def _asked(self, lane: Lane) -> _Listed:
+        signal, which = _signal(lane), self._filter(lane)
+        points = self._shard.read(lambda engine: engine.query(self._request(lane, which)))
+        known, scores = self._shard.remembered.of(points), list(map(_score, points))
+        told = zip(known, scores, strict=True)
+        self._scores.setdefault(signal, {}).update({one.name: (one, score) for one, score in told})
+        return _Listed(lane.limit, known, scores)
+
+    def _filter(self, lane: Lane) -> edge.Filter:
+        # Lanes of one trip name the same hundreds of ids, and reading an id costs more than finding it.
+        key = lane.parents, lane.ids, lane.without, lane.bare
+        if key not in self._filters:
+            self._filters[key] = self._narrowed(lane)
+        return self._filters[key]
+
+    def _narrowed(self, lane: Lane) -> edge.Filter:
         must: list[edge.ConditionType] = [self._where]
         narrowed: list[edge.ConditionType] = []
         if lane.parents is not None:
             narrowed.append(edge.FieldCondition("episode_id", match=edge.MatchAny(list(lane.parents))))
         if lane.ids is not None:
-            narrowed.append(self._one_of(lane.ids))
+            narrowed.append(_one_of(lane.ids))
         must.extend([edge.Filter(should=narrowed)] if len(narrowed) > 1 else narrowed)
-        if lane.among:
-            united = {name for inner in lane.among for name in self.listed(inner).names}
-            must.append(self._one_of(tuple(sorted(united))))
-        must_not: list[edge.ConditionType] = [self._one_of(lane.without)] if lane.without else []
+        must_not: list[edge.ConditionType] = [_one_of(lane.without)] if lane.without else []
         if lane.bare:
             must_not.append(edge.HasVectorCondition(DENSE))
-        which = edge.Filter(must=must, must_not=must_not or None)
-        points = self._shard.read(lambda engine: engine.query(self._request(lane, which)))
-        return _Listed(lane.limit, points, self._shard.remembered.names(points))
+        return edge.Filter(must=must, must_not=must_not or None)
 
     def _request(self, lane: Lane, which: edge.Filter) -> edge.QueryRequest:
         if lane.dense is not None:
             query = edge.Query.Nearest(lane.dense.tolist(), CONTEXT_DENSE if lane.context else DENSE)
             return edge.QueryRequest(limit=lane.limit, query=query, filter=which)
-        assert lane.sparse is not None  # _is_asked
+        assert lane.sparse is not None  # a lane has one of both
         terms = edge.SparseVector(list(lane.sparse.indices), list(lane.sparse.values))
         query = edge.Query.Nearest(terms, CONTEXT_SPARSE if lane.context else SPARSE)
         return edge.QueryRequest(limit=lane.limit, query=query, filter=which, params=self._idf)
 
-    def _one_of(self, ids: tuple[str, ...]) -> edge.HasIdCondition:
-        if ids not in self._sets:
-            self._sets[ids] = edge.HasIdCondition(set(ids))
-        return self._sets[ids]
+
+def _one_of(ids: Iterable[str]) -> edge.HasIdCondition:
+    return edge.HasIdCondition(set(ids))
 
 
-def _is_asked(lane: Lane) -> bool:
-    """Return whether a lane can find anything: a question without a single word matches nothing."""
-    return lane.dense is not None or bool(lane.sparse and lane.sparse.indices)
+def _signal(lane: Lane) -> _Signal:
+    return _Signal(lane.dense is not None, lane.context, None if lane.dense is not None else lane.sparse)
 
 
-def _key(lane: Lane) -> _Key:
-    among = tuple(_key(inner) for inner in lane.among)
-    return _Key(
-        lane.dense is not None, lane.sparse, lane.context, lane.parents, lane.ids, lane.without, lane.bare,
-        among,
-    )  # fmt: skip
-
-
-def _told(collection: Collection, remembered: Remembered, lane: Lane, listed: _Listed) -> list[Scored]:
-    points, names = listed.points, listed.names
+def _told(collection: Collection, lane: Lane, listed: _Listed) -> list[Scored]:
+    limit, known, scores = lane.limit, listed.known, listed.scores
+    told = zip(known[:limit], scores[:limit], strict=True)
     if lane.carry is Carry.NOTHING:
-        hits = [Scored(name, point.score, collection) for name, point in zip(names, points, strict=True)]
+        hits = [Scored(one.name, score, collection) for one, score in told]
     else:
-        traits = remembered.traits(points)
-        told = zip(names, points, traits, strict=True)
-        hits = [Scored(name, point.score, collection, traits) for name, point, traits in told]
-    if any(left.score == right.score and left.id > right.id for left, right in pairwise(hits)):
+        hits = [Scored(one.name, score, collection, one.traits) for one, score in told]
+    if any(map(eq, scores, scores[1:])):
         hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits

@@ -8,6 +8,7 @@ remembered is never out of date.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -20,6 +21,8 @@ _MOST = 100_000
 _FIELDS = edge.PayloadSelector.Include(["traits"])
 
 Read = Callable[["list[edge.PointId]", edge.PayloadSelector], list[edge.Record]]
+_id = attrgetter("id")
+_version = attrgetter("version")
 
 
 class Known(NamedTuple):
@@ -31,7 +34,7 @@ class Known(NamedTuple):
 
 
 class Remembered:
-    """The traits of a collection's points. Safe to share between threads.
+    """The points of a collection that were asked about before. Safe to share between threads.
 
     Args:
         read: returns points with some fields of their payload.
@@ -43,40 +46,36 @@ class Remembered:
         self._most = most
         self._known: dict[int | str, Known] = {}
 
-    def names(self, points: Sequence[edge.ScoredPoint]) -> list[str]:
-        """Return the ids of points as text, which takes longer to write than to look up."""
-        known = self._known
-        return [
-            str(id_) if (one := known.get(_key(id_))) is None else one.name
-            for id_ in (point.id for point in points)
-        ]
-
-    def traits(self, points: Sequence[edge.ScoredPoint]) -> list[Traits | None]:
-        """Return the traits of points as they are now, in the same order; None where one has none."""
-        known = self._known
-        keys = [_key(point.id) for point in points]
+    def of(self, points: Sequence[edge.ScoredPoint]) -> list[Known]:
+        """Return what is known of these points now, in the same order."""
+        keys = [_key(id_) for id_ in map(_id, points)]
+        versions = list(map(_version, points))
+        known = list(map(self._known.get, keys))
         late = [
-            point
-            for key, point in zip(keys, points, strict=True)
-            if (one := known.get(key)) is None or one.version != point.version
+            at
+            for at, (one, version) in enumerate(zip(known, versions, strict=True))
+            if one is None or one.version != version
         ]
-        if late:
-            self._read(late)
-        return [None if (one := known.get(key)) is None else one.traits for key in keys]
+        read = self._read([points[at] for at in late]) if late else {}
+        return [
+            one if one is not None and key not in read else read[key]
+            for key, one in zip(keys, known, strict=True)
+        ]
 
-    def _read(self, points: Sequence[edge.ScoredPoint]) -> None:
+    def _read(self, points: Sequence[edge.ScoredPoint]) -> dict[int | str, Known]:
         # What is read now is at least as new as the version that a hit told before.
-        versions = {str(point.id): point.version for point in points}
-        ids: list[edge.PointId] = [point.id for point in points]
-        for record in self._read_points(ids, _FIELDS):
-            packed = (record.payload or {}).get("traits")
-            traits = None if packed is None else Traits.unpacked(packed)
-            key, name = _key(record.id), str(record.id)
+        read = {_key(point.id): Known(str(point.id), point.version, None) for point in points}
+        for record in self._read_points([point.id for point in points], _FIELDS):
+            if packed := (record.payload or {}).get("traits"):
+                key = _key(record.id)
+                read[key] = read[key]._replace(traits=Traits.unpacked(packed))
+        for key, one in read.items():
             # Put at the end: what was read longest ago is forgotten first.
             self._known.pop(key, None)
-            self._known[key] = Known(name, versions[name], traits)
+            self._known[key] = one
         while len(self._known) > self._most:
             self._known.pop(next(iter(self._known)), None)
+        return read
 
 
 def _key(id_: edge.PointId) -> int | str:
