@@ -50,6 +50,7 @@ class _Key(NamedTuple):
     parents: tuple[str, ...] | None
     ids: tuple[str, ...] | None
     without: tuple[str, ...] | None
+    bare: bool
 
 
 class EngineLanes:
@@ -90,7 +91,6 @@ class _Asking:
         self._where = where
         self._idf = idf
         self._lists: dict[_Key, _Listed] = {}
-        self._scores: dict[_Signal, dict[str, tuple[Known, float]]] = {}
         self._filters: dict[tuple[Any, ...], edge.Filter] = {}
 
     def listed(self, lane: Lane) -> _Listed:
@@ -99,7 +99,7 @@ class _Asking:
             return _NOTHING  # a question without a single word matches nothing
         if lane.among:
             return self._chosen(lane)
-        key = _Key(_signal(lane), lane.parents, lane.ids, lane.without)
+        key = _Key(_signal(lane), lane.parents, lane.ids, lane.without, lane.bare)
         held = self._lists.get(key, _NOTHING)
         if held.limit < lane.limit:
             held = self._lists[key] = self._read_off(lane, key) or self._asked(lane)
@@ -121,12 +121,12 @@ class _Asking:
         united = dict.fromkeys(name for inner in lane.among for name in self._names(inner))
         signal = _signal(lane)
         if lane.bare:
-            with_vector = self._scores.get(signal._replace(dense=True, sparse=None), {})
+            with_vector = self._scored(signal._replace(dense=True, sparse=None))
             united = {name: None for name in united if name not in with_vector}
-        scored = self._scores.setdefault(signal, {})
-        unscored = [name for name in united if name not in scored]
-        if unscored:
-            self._asked(lane._replace(limit=len(unscored), ids=tuple(unscored), among=()))
+        scored = self._scored(signal)
+        if unscored := tuple(name for name in united if name not in scored):
+            self.listed(lane._replace(limit=len(unscored), ids=unscored, among=()))
+            scored = self._scored(signal)
         found = [scored[name] for name in united if name in scored]
         found.sort(key=lambda one: (-one[1], one[0].name))
         return _Listed(lane.limit, *map(list, zip(*found, strict=True))) if found else _NOTHING
@@ -137,13 +137,19 @@ class _Asking:
             return lane.ids
         return (one.name for one in self.listed(lane).known)
 
+    def _scored(self, signal: _Signal) -> dict[str, tuple[Known, float]]:
+        """Return every score of this trip so far by one signal."""
+        lists = [held for key, held in self._lists.items() if key.signal == signal]
+        return {
+            one.name: (one, score)
+            for held in lists
+            for one, score in zip(held.known, held.scores, strict=True)
+        }
+
     def _asked(self, lane: Lane) -> _Listed:
-        signal, which = _signal(lane), self._filter(lane)
+        which = self._filter(lane)
         points = self._shard.read(lambda engine: engine.query(self._request(lane, which)))
-        known, scores = self._shard.remembered.of(points), list(map(_score, points))
-        told = zip(known, scores, strict=True)
-        self._scores.setdefault(signal, {}).update({one.name: (one, score) for one, score in told})
-        return _Listed(lane.limit, known, scores)
+        return _Listed(lane.limit, self._shard.remembered.of(points), list(map(_score, points)))
 
     def _filter(self, lane: Lane) -> edge.Filter:
         # Lanes of one trip name the same hundreds of ids, and reading an id costs more than finding it.

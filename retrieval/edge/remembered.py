@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from uuid import UUID
 
 import qdrant_edge as edge
@@ -21,7 +21,6 @@ _MOST = 100_000
 _FIELDS = edge.PayloadSelector.Include(["traits"])
 
 Read = Callable[["list[edge.PointId]", edge.PayloadSelector], list[edge.Record]]
-_id = attrgetter("id")
 _version = attrgetter("version")
 
 
@@ -48,7 +47,7 @@ class Remembered:
 
     def of(self, points: Sequence[edge.ScoredPoint]) -> list[Known]:
         """Return what is known of these points now, in the same order."""
-        keys = [_key(id_) for id_ in map(_id, points)]
+        keys = _keys(points)
         versions = list(map(_version, points))
         known = list(map(self._known.get, keys))
         late = [
@@ -56,7 +55,9 @@ class Remembered:
             for at, (one, version) in enumerate(zip(known, versions, strict=True))
             if one is None or one.version != version
         ]
-        read = self._read([points[at] for at in late]) if late else {}
+        if not late:
+            return cast("list[Known]", known)
+        read = self._read([points[at] for at in late])
         return [
             one if one is not None and key not in read else read[key]
             for key, one in zip(keys, known, strict=True)
@@ -76,6 +77,14 @@ class Remembered:
         while len(self._known) > self._most:
             self._known.pop(next(iter(self._known)), None)
         return read
+
+
+def _keys(points: Sequence[edge.ScoredPoint]) -> list[int | str]:
+    # This runs for every hit, and every id of ours is a UUID.
+    try:
+        return [point.id.int for point in points]  # type: ignore[union-attr]
+    except AttributeError:
+        return [_key(point.id) for point in points]
 
 
 def _key(id_: edge.PointId) -> int | str:
