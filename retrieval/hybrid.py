@@ -43,6 +43,15 @@ class Candidates(NamedTuple):
     ranks: tuple[dict[str, int], dict[str, int]]
 
 
+def by_words_alone(terms: SparseVector, knobs: MragKnobs) -> list[tuple[Collection, Lane]]:
+    """Return those lanes of a search that need no vector; they can be asked while the question is encoded."""
+    around, own = (
+        Lane(knobs.fact_depth, sparse=terms, context=context, carry=Carry.BOTH) for context in (True, False)
+    )
+    episodes = Lane(knobs.coarse_depth, sparse=terms, carry=Carry.TRAITS)
+    return [(Collection.FACTS, own), (Collection.FACTS, around), (Collection.EPISODES, episodes)]
+
+
 def gather(
     trips: Lanes, asked: Asked, probe: Probe, scorer: Scorer, knobs: MragKnobs, top_k: int
 ) -> Candidates:
@@ -59,19 +68,34 @@ def gather(
     first = _first_facts(trips, probe, knobs.fact_depth)
     seen = _leading(first, knobs)
     episodes = _episodes(trips, probe, knobs.coarse_depth, _parents(seen))
-    dense, sparse, around = ([hit for hit in lane if hit.id in seen] for lane in first)
-    coarse = scorer.coarse(asked, episodes, fact_pool(dense, sparse, (), around))
+    led = _Lanes(*([hit for hit in lane if hit.id in seen] for lane in first))
+    coarse = scorer.coarse(asked, episodes, fact_pool(led.dense, led.sparse, (), led.around))
     order = sorted(range(len(episodes.ids)), key=lambda at: (-coarse[at], episodes.ids[at]))
-    expanded = tuple(episodes.ids[at] for at in order[: max(knobs.expand, 2 * top_k)])
-    lanes, fresh = _facts(trips, probe, tuple(seen), expanded, knobs)
-    facts = fact_pool(lanes[0], lanes[1], lanes[2], lanes[3], known=(tuple(seen.values()), *fresh))
+    best = order[: max(knobs.expand, 2 * top_k)]
+    kinds = {episodes.traits[at].talk for at in best} | {
+        hit.traits.talk for hit in seen.values() if hit.traits
+    }
+    expanded = tuple(episodes.ids[at] for at in best)
+    context = scorer.counts_context(kinds)
+    lanes, fresh = _facts(trips, probe, tuple(seen), expanded, knobs, context=context)
+    if not context:
+        lanes[2:] = [], led.around
+    facts = fact_pool(*lanes, known=(tuple(seen.values()), *fresh))
     return Candidates(
         episodes=episodes,
         facts=facts,
         scores=scorer.score(asked, episodes, facts),
         bodies={hit.id: hit for lane in (seen.values(), *fresh) for hit in lane},
-        ranks=(_ranks(first[0]), _ranks(first[1])),
+        ranks=(_ranks(first.dense), _ranks(first.sparse)),
     )
+
+
+class _Lanes(NamedTuple):
+    """The facts that lead by vector, by words, and by the words around them."""
+
+    dense: list[Scored]
+    sparse: list[Scored]
+    around: list[Scored]
 
 
 def _leading(lanes: Sequence[Sequence[Scored]], knobs: MragKnobs) -> dict[str, Scored]:
@@ -107,11 +131,12 @@ def _padded(probe: Probe, lanes: list[list[Scored]]) -> list[list[Scored]]:
     return [part for lane in lanes for part in ([], lane)]
 
 
-def _first_facts(trips: Lanes, probe: Probe, depth: int) -> list[list[Scored]]:
+def _first_facts(trips: Lanes, probe: Probe, depth: int) -> _Lanes:
     own = _both(probe, depth, Carry.BOTH)
     around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
     found = trips.search(Collection.FACTS, [*own, around])
-    return [*_padded(probe, found[:-1]), found[-1]]
+    dense, sparse = _padded(probe, found[:-1])
+    return _Lanes(dense, sparse, found[-1])
 
 
 def _episodes(trips: Lanes, probe: Probe, depth: int, parents: tuple[str, ...]) -> EpisodePool:
@@ -130,19 +155,27 @@ def _episodes(trips: Lanes, probe: Probe, depth: int, parents: tuple[str, ...]) 
 
 
 def _facts(
-    trips: Lanes, probe: Probe, ids: tuple[str, ...], parents: tuple[str, ...], knobs: MragKnobs
+    trips: Lanes,
+    probe: Probe,
+    ids: tuple[str, ...],
+    parents: tuple[str, ...],
+    knobs: MragKnobs,
+    *,
+    context: bool,
 ) -> tuple[list[list[Scored]], list[list[Scored]]]:
     """Every signal of the facts seen and of those expanded; and the best of the latter with their items.
 
     A fact that leads by none of its signals among the expanded ones is not worth reading. One that a lane
-    leaves out has less of that signal than all it returns.
+    leaves out has less of that signal than all it returns. Surroundings are asked about where they count.
     """
     if not (ids or parents):
         return [[], [], [], []], []
     limit, depth = 3 * knobs.fact_depth, knobs.fresh_depth
-    every = [*_both(probe, limit, Carry.NOTHING), *_both(probe, limit, Carry.NOTHING, context=True)]
-    around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
-    fresh = [*_both(probe, depth, Carry.BOTH), around]
+    every = _both(probe, limit, Carry.NOTHING)
+    fresh = _both(probe, depth, Carry.BOTH)
+    if context:
+        every += _both(probe, limit, Carry.NOTHING, context=True)
+        fresh.append(Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH))
     lanes = [
         *(lane._replace(ids=ids, parents=parents) for lane in every),
         *(lane._replace(parents=parents, without=ids) for lane in fresh),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ from retrieval.hybrid import Candidates, Probe, gather
 from retrieval.knobs import MragKnobs
 from retrieval.model import HitTrace, IndexedEpisode, IndexedFact
 from retrieval.mrag import CoarseEpisode, MragOutcome, ScoredFact, Survivor
-from retrieval.protocols import Lanes
+from retrieval.protocols import Lanes, Vector
 from retrieval.scoring import Scorer
 from retrieval.signals import SIGNALS_VERSION
 from retrieval.trips import Trips
@@ -81,44 +81,53 @@ class Order(NamedTuple):
 
     Attributes:
         asked: the question, understood.
-        probe: the question as the store takes it.
         scorer: turns signals into scores.
         knobs: depths, weights and bounds.
         wanted: how many results, at least 1.
     """
 
     asked: Asked
-    probe: Probe
     scorer: Scorer
     knobs: MragKnobs
     wanted: int
 
 
+Encode = Callable[[], Vector | None]
+
+
 class Passes(Protocol):
     """Carries out passes."""
 
-    def run(self, trips: Trips, order: Order) -> Pass:
-        """Return the best results of a question."""
+    def run(self, trips: Trips, order: Order, encode: Encode) -> Pass:
+        """Return the best results of a question.
+
+        Args:
+            trips: the store.
+            order: what is asked.
+            encode: gives the question's vector, None when the encoder failed; called once.
+        """
 
 
 class OwnPasses:
     """Carries out passes in this process, whatever the store is."""
 
-    def run(self, trips: Trips, order: Order) -> Pass:
-        """Return the best results of a question."""
-        found, bodies, course = rank(trips, order)
+    def run(self, trips: Trips, order: Order, encode: Encode) -> Pass:
+        """Return the best results of a question; see ``Passes``."""
+        found, bodies, course = rank(trips, order, encode())
         facts = {id_: IndexedFact.model_validate_json(body) for id_, body in bodies.items()}
         return Pass(found, facts, {}, course)
 
 
-def rank(lanes: Lanes, order: Order) -> Ranking:
+def rank(lanes: Lanes, order: Order, dense: Vector | None) -> Ranking:
     """Return the best results of a question.
 
     Args:
         lanes: the store.
         order: what is asked.
+        dense: the question's vector; None when the encoder failed.
     """
-    candidates = gather(lanes, order.asked, order.probe, order.scorer, order.knobs, order.wanted)
+    probe = Probe(dense, order.asked.terms)
+    candidates = gather(lanes, order.asked, probe, order.scorer, order.knobs, order.wanted)
     outcome = _loop(candidates, order.knobs, order.wanted)
     explain = _Explain(candidates)
     unit = candidates.scores.unit

@@ -66,6 +66,7 @@ def fact_pool(
     sparse: Sequence[Scored],
     context_dense: Sequence[Scored],
     context_sparse: Sequence[Scored],
+    *,
     known: Sequence[Sequence[Scored]] = (),
 ) -> FactPool:
     """Return the candidates of four lanes that cover the same facts.

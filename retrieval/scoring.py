@@ -7,7 +7,7 @@ the two can be mixed and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -21,11 +21,18 @@ from retrieval.fusion import Floats, rrf
 from retrieval.knobs import Fusion, MragKnobs
 from retrieval.neighbours import coded, earlier
 from retrieval.pools import EpisodePool, FactPool
-from retrieval.signals import episode_signals, fact_signals, search_signals, trust_in_words
+from retrieval.signals import (
+    CONTEXT_SIGNALS,
+    episode_signals,
+    fact_signals,
+    search_signals,
+    trust_in_words,
+)
 from retrieval.traits import Traits
-from retrieval.weights import FusionWeights, load_weights, shipped
+from retrieval.weights import FusionWeights, Layers, Linear, load_weights, shipped
 
 Rows = NDArray[np.intp]
+Flags = NDArray[np.bool_]
 
 
 class Scores(NamedTuple):
@@ -66,6 +73,13 @@ class Scorer(Protocol):
 
     def coarse(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Floats:
         """Return the scores of the episodes alone."""
+
+    def counts_context(self, kinds: Set[bool]) -> bool:
+        """Return whether what stands around a fact counts.
+
+        Args:
+            kinds: of the facts: True for talks, False for other texts.
+        """
 
     @property
     def packed(self) -> str:
@@ -108,6 +122,10 @@ class RrfScorer:
         trust = trust_in_words(asked, episodes.traits)
         return rrf([episodes.cosine, episodes.bm25], self._k, [1.0, trust])
 
+    def counts_context(self, kinds: Set[bool]) -> bool:
+        """Return True: every lane has its vote."""
+        return True
+
     def keyword(self, asked: Asked, bm25: float) -> float:
         """Return a score that grows with the sum."""
         return bm25 / (bm25 + 10.0)
@@ -132,11 +150,12 @@ class LrScorer:
 
     def score(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Scores:
         """Return the scores of all candidates."""
-        talk, text = self._weights.talk, self._weights.text
-        fine = fact_signals(asked, facts)
         told = _talks(facts.traits)
-        own = np.where(told, talk.facts(fine), text.facts(fine))
-        own -= np.where(told, talk.sibling, text.sibling) * np.log1p(elders(own, facts.parents))
+        used = self._used(told)
+        fine = fact_signals(asked, facts, _counting(one.facts for one in used))
+        own = _by_kind(told, [one.facts(fine) for one in used])
+        sibling = _by_kind(told, [np.full(len(told), one.sibling) for one in used])
+        own = own - sibling * np.log1p(elders(own, facts.parents))
         lifted = self.coarse(asked, episodes, facts)
         presence = self._weights.presence(search_signals(asked, facts))
         among = crowd(own, lifted, rows_of(facts.parents, episodes.ids))
@@ -149,9 +168,21 @@ class LrScorer:
 
     def coarse(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Floats:
         """Return the scores of the episodes alone."""
-        signals, layers = episode_signals(asked, episodes, facts), self._weights
         told = _talks(episodes.traits)
-        return np.where(told, layers.talk.episodes(signals), layers.text.episodes(signals))
+        used = self._used(told)
+        signals = episode_signals(asked, episodes, facts, _counting(one.episodes for one in used))
+        return _by_kind(told, [one.episodes(signals) for one in used])
+
+    def counts_context(self, kinds: Set[bool]) -> bool:
+        """Return whether a weight says so."""
+        layers = [self._weights.talk if talk else self._weights.text for talk in kinds]
+        return not _counting(one.facts for one in layers).isdisjoint(CONTEXT_SIGNALS)
+
+    def _used(self, told: Flags) -> list[Layers]:
+        """The layers that items are ranked by: of talks, of other texts, or of both in that order."""
+        if told.all():
+            return [self._weights.talk]
+        return [self._weights.talk, self._weights.text] if told.any() else [self._weights.text]
 
     def keyword(self, asked: Asked, bm25: float) -> float:
         """Return how likely the episode answers, by its BM25 sum per term of the question."""
@@ -197,8 +228,17 @@ def unpacked_scorer(packed: str) -> Scorer:
     return RrfScorer(found.rrf_k) if found.weights is None else LrScorer(found.weights)
 
 
-def _talks(traits: Sequence[Traits]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _talks(traits: Sequence[Traits]) -> Flags:
     return np.array([one.talk for one in traits], dtype=bool)
+
+
+def _counting(parts: Iterable[Linear]) -> frozenset[str]:
+    # The first signal is always there: the others are as long as it is.
+    return frozenset({"cosine"}).union(*(one.counting for one in parts))
+
+
+def _by_kind(told: Flags, values: Sequence[Floats]) -> Floats:
+    return values[0] if len(values) == 1 else np.where(told, *values)
 
 
 def elders(scores: Floats, parents: Sequence[str]) -> Floats:

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from ingest.errors import TransientError
 from retrieval.answering import Items, compose
-from retrieval.asked import Asked, ask
+from retrieval.asked import ask
 from retrieval.errors import EmbedderRefused
-from retrieval.hybrid import Probe
 from retrieval.knobs import MragKnobs
 from retrieval.model import (
     Degraded,
@@ -25,7 +24,7 @@ from retrieval.model import (
     SearchTrace,
 )
 from retrieval.passes import Found, Order, OwnPasses, Passes
-from retrieval.protocols import Collection, Embedder, Lane, VectorStore
+from retrieval.protocols import Collection, Embedder, Lane, Vector, VectorStore
 from retrieval.reranking import Rerank
 from retrieval.rounds import Gathered, Rounds
 from retrieval.scoring import Scorer, make_scorer
@@ -159,8 +158,8 @@ class _Search:
     def _pass(self, text: str, count: int) -> Sequence[Found]:
         asked = ask(text, self._query.as_of)
         passes = self._extras.passes or OwnPasses()
-        order = Order(asked, self._probe(asked), self._scorer, self._knobs, count)
-        one = passes.run(self._trips, order)
+        order = Order(asked, self._scorer, self._knobs, count)
+        one = passes.run(self._trips, order, lambda: self._encoded(asked.text))
         self._items.keep(one.facts, one.episodes)
         first = self._trace.rounds == 0
         ranked = {
@@ -175,13 +174,13 @@ class _Search:
         self._trace = self._trace.model_copy(update=ranked | course if first else ranked)
         return one.found
 
-    def _probe(self, asked: Asked) -> Probe:
+    def _encoded(self, text: str) -> Vector | None:
         began = perf_counter()
         try:
-            return Probe(self._embedder.embed_query(asked.text), asked.terms)
+            return self._embedder.embed_query(text)
         except (TransientError, EmbedderRefused) as error:
             self._note(Degraded(part="embedder", reason=f"{error.detail} Searched by keywords alone."))
-            return Probe(None, asked.terms)
+            return None
         finally:
             self._embed_s += perf_counter() - began
 
@@ -190,15 +189,12 @@ class _Search:
         query = self._query
         asked = ask(query.text, query.as_of)
         by_words = query.method is SearchMethod.KEYWORD
-        probe = Probe(None, asked.terms) if by_words else self._probe(asked)
-        if probe.dense is None:
-            lane = Lane(query.top_k, sparse=probe.sparse)
-        else:
-            lane = Lane(query.top_k, dense=probe.dense)
+        dense = None if by_words else self._encoded(asked.text)
+        lane = Lane(query.top_k, sparse=asked.terms) if dense is None else Lane(query.top_k, dense=dense)
         (hits,) = self._trips.search(Collection.EPISODES, [lane])
         found = []
         for rank, hit in enumerate(hits, 1):
-            if probe.dense is None:
+            if dense is None:
                 score = self._scorer.keyword(asked, hit.score)
                 trace = HitTrace(sparse_rank=rank, bm25=hit.score, fused_score=score)
             else:

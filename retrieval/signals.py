@@ -7,7 +7,7 @@ the same in two searches. Each is measured against the leaders of its own search
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -25,9 +25,14 @@ FACT_SIGNALS = (
     "short", "time", "number", "period", "confidence", "before_cosine", "before_bm25", "after_cosine",
     "after_bm25", "across",
 )  # fmt: skip
+CONTEXT_SIGNALS = ("context_cosine", "context_bm25")
 EPISODE_SIGNALS = ("cosine", "bm25", "best_cosine", "best_bm25", "named", "period", "across")
 SEARCH_SIGNALS = ("cosine_latin", "words_latin", "cosine_cjk", "lead_to_cjk", "lead_from_cjk")
 
+Names = Collection[str]
+
+_OF_NEIGHBOURS = ("before_cosine", "before_bm25", "after_cosine", "after_bm25")
+_NO_ROWS = np.zeros(0, dtype=np.intp)
 _CJK = frozenset({"zh", "ja", "ko"})
 _CROSS_SCRIPT = 0.2
 _LEADERS = 10
@@ -52,53 +57,71 @@ def standard(signal: Floats, floor: float) -> Floats:
     return (filled - centre) / spread
 
 
-def fact_signals(asked: Asked, pool: FactPool) -> dict[str, Floats]:
-    """Return the signals of ``FACT_SIGNALS``, each aligned with the pool."""
+def fact_signals(asked: Asked, pool: FactPool, wanted: Names = FACT_SIGNALS) -> dict[str, Floats]:
+    """Return those of ``FACT_SIGNALS`` that are wanted, each aligned with the pool."""
     trust = trust_in_words(asked, pool.traits)
     words = np.array([traits.words for traits in pool.traits], dtype=np.float64)
-    timed = _flags([asked.time and traits.timed for traits in pool.traits])
-    counted = _flags([asked.number and traits.counted for traits in pool.traits])
     cosine = standard(pool.cosine, _COSINE_FLOOR)
     bm25 = _trusted(standard(pool.bm25, _BM25_FLOOR), trust)
-    return {
-        "cosine": cosine,
-        "bm25": bm25,
-        "context_cosine": standard(pool.context_cosine, _COSINE_FLOOR),
-        "context_bm25": _trusted(standard(pool.context_bm25, _BM25_FLOOR), trust),
-        "named": _stand_out(_named(asked, [traits.people for traits in pool.traits])),
-        "partner": _stand_out(_named(asked, [traits.others for traits in pool.traits])),
-        "question": _flags([traits.question for traits in pool.traits]),
-        "answers": _flags([traits.answers for traits in pool.traits]),
-        "length": np.log1p(words),
-        "short": (words < _SHORT_WORDS).astype(np.float64),
-        "time": timed,
-        "number": counted,
-        "period": _stand_out(_near(asked, pool.traits)),
-        "confidence": np.array([traits.confidence for traits in pool.traits], dtype=np.float64),
-        **_of_neighbours(beside(pool.traits), cosine, bm25),
-        "across": cosine * (trust < 1),
-    }
+    line = beside(pool.traits) if any(name in wanted for name in _OF_NEIGHBOURS) else Line(_NO_ROWS, _NO_ROWS)
+    return _made(
+        wanted,
+        {
+            "cosine": lambda: cosine,
+            "bm25": lambda: bm25,
+            "context_cosine": lambda: standard(pool.context_cosine, _COSINE_FLOOR),
+            "context_bm25": lambda: _trusted(standard(pool.context_bm25, _BM25_FLOOR), trust),
+            "named": lambda: _stand_out(_named(asked, [one.people for one in pool.traits])),
+            "partner": lambda: _stand_out(_named(asked, [one.others for one in pool.traits])),
+            "question": lambda: _flags([one.question for one in pool.traits]),
+            "answers": lambda: _flags([one.answers for one in pool.traits]),
+            "length": lambda: np.log1p(words),
+            "short": lambda: (words < _SHORT_WORDS).astype(np.float64),
+            "time": lambda: _flags([asked.time and one.timed for one in pool.traits]),
+            "number": lambda: _flags([asked.number and one.counted for one in pool.traits]),
+            "period": lambda: _stand_out(_near(asked, pool.traits)),
+            "confidence": lambda: np.array([one.confidence for one in pool.traits], dtype=np.float64),
+            "before_cosine": lambda: _taken(cosine, line.before),
+            "before_bm25": lambda: _taken(bm25, line.before),
+            "after_cosine": lambda: _taken(cosine, line.after),
+            "after_bm25": lambda: _taken(bm25, line.after),
+            "across": lambda: cosine * (trust < 1),
+        },
+    )
 
 
-def episode_signals(asked: Asked, pool: EpisodePool, facts: FactPool) -> dict[str, Floats]:
-    """Return the signals of ``EPISODE_SIGNALS``, each aligned with the pool.
+def episode_signals(
+    asked: Asked, pool: EpisodePool, facts: FactPool, wanted: Names = EPISODE_SIGNALS
+) -> dict[str, Floats]:
+    """Return those of ``EPISODE_SIGNALS`` that are wanted, each aligned with the pool.
 
     The best facts of an episode speak for it too; an episode of which none is known counts as the least.
     """
     trust = trust_in_words(asked, pool.traits)
     row = {id_: at for at, id_ in enumerate(pool.ids)}
     rows = np.array([row.get(parent, -1) for parent in facts.parents], dtype=np.intp)
-    best_bm25 = np.nan_to_num(_best(facts.bm25, rows, len(row)))
     best_cosine = standard(_best(facts.cosine, rows, len(row)), _COSINE_FLOOR)
-    return {
-        "cosine": standard(pool.cosine, _COSINE_FLOOR),
-        "bm25": _trusted(standard(pool.bm25, _BM25_FLOOR), trust),
-        "best_cosine": best_cosine,
-        "best_bm25": _trusted(standard(best_bm25, _BM25_FLOOR), trust),
-        "named": _stand_out(_named(asked, [traits.people for traits in pool.traits])),
-        "period": _stand_out(_near(asked, pool.traits)),
-        "across": best_cosine * (trust < 1),
-    }
+
+    def best_bm25() -> Floats:
+        best = np.nan_to_num(_best(facts.bm25, rows, len(row)))
+        return _trusted(standard(best, _BM25_FLOOR), trust)
+
+    return _made(
+        wanted,
+        {
+            "cosine": lambda: standard(pool.cosine, _COSINE_FLOOR),
+            "bm25": lambda: _trusted(standard(pool.bm25, _BM25_FLOOR), trust),
+            "best_cosine": lambda: best_cosine,
+            "best_bm25": best_bm25,
+            "named": lambda: _stand_out(_named(asked, [one.people for one in pool.traits])),
+            "period": lambda: _stand_out(_near(asked, pool.traits)),
+            "across": lambda: best_cosine * (trust < 1),
+        },
+    )
+
+
+def _made(wanted: Names, makers: Mapping[str, Callable[[], Floats]]) -> dict[str, Floats]:
+    return {name: make() for name, make in makers.items() if name in wanted}
 
 
 def search_signals(asked: Asked, facts: FactPool) -> dict[str, float]:
@@ -133,17 +156,9 @@ def _way(asked: Asked, traits: Sequence[Traits]) -> str:
     return "to_cjk" if cjk else "latin"
 
 
-def _of_neighbours(line: Line, cosine: Floats, bm25: Floats) -> dict[str, Floats]:
-    """What is said right before and after: it tells whose words made the surroundings match."""
-    found = {}
-    for side, at in (("before", line.before), ("after", line.after)):
-        found[f"{side}_cosine"] = _taken(cosine, at, float(cosine.min()) if len(cosine) else 0.0)
-        found[f"{side}_bm25"] = _taken(bm25, at, float(bm25.min()) if len(bm25) else 0.0)
-    return found
-
-
-def _taken(signal: Floats, at: np.ndarray[tuple[int], np.dtype[np.intp]], missing: float) -> Floats:
-    return np.where(at >= 0, signal[at], missing) if len(signal) else signal
+def _taken(signal: Floats, at: Places) -> Floats:
+    """What is said right before or after: it tells whose words made the surroundings match."""
+    return np.where(at >= 0, signal[at], float(signal.min())) if len(signal) else signal
 
 
 def _best(signal: Floats, rows: Places, size: int) -> Floats:

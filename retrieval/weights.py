@@ -33,9 +33,14 @@ class Linear(Frozen):
         """Return the log-odds, aligned with the signals."""
         size = len(next(iter(signals.values()), ()))
         total = np.full(size, self.intercept, dtype=np.float64)
-        for name, weight in self.weights.items():
-            total += weight * signals[name]
+        for name in self.counting:
+            total += self.weights[name] * signals[name]
         return total
+
+    @cached_property
+    def counting(self) -> frozenset[str]:
+        """Names of the signals that change anything."""
+        return frozenset(name for name, weight in self.weights.items() if weight)
 
 
 class Layers(Frozen):

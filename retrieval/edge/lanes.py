@@ -1,7 +1,7 @@
 """Ranked lists straight from the engine, for a search that is carried out beside the data.
 
 They are what ``QdrantStore.search`` would return over the wire, without its cost: nothing is written out and
-read again, what is known of a point is remembered, and no score is asked for twice in one trip.
+read again, what is known of a point is remembered, and no score is asked for twice in one search.
 """
 
 from __future__ import annotations
@@ -66,9 +66,8 @@ class EngineLanes:
     """
 
     def __init__(self, shards: Mapping[Collection, Shard], where: Any, corpus: Any) -> None:  # noqa: ANN401
-        self._shards = shards
-        self._where = read_filter(where)
-        self._idf = edge.SearchParams(idf=edge.IdfParams(read_filter(corpus)))
+        which, idf = read_filter(where), edge.SearchParams(idf=edge.IdfParams(read_filter(corpus)))
+        self._asking = {kind: _Asking(shard, which, idf) for kind, shard in shards.items()}
         self.log: list[tuple[Collection, Lane, int]] = []
 
     def search(self, collection: Collection, lanes: Sequence[Lane]) -> list[list[Scored]]:
@@ -77,14 +76,23 @@ class EngineLanes:
         Raises:
             Refusal: the engine does not accept a lane.
         """
-        asking = _Asking(self._shards[collection], self._where, self._idf)
+        asking = self._asking[collection]
         found = [_told(collection, lane, asking.listed(lane)) for lane in lanes]
         self.log.extend((collection, lane, len(hits)) for lane, hits in zip(lanes, found, strict=True))
         return found
 
+    def prepare(self, lanes: Iterable[tuple[Collection, Lane]]) -> None:
+        """Ask for lists that a search will want.
+
+        Raises:
+            Refusal: the engine does not accept a lane.
+        """
+        for collection, lane in lanes:
+            self._asking[collection].listed(lane)
+
 
 class _Asking:
-    """The lists of one trip."""
+    """The lists of one search in one layer."""
 
     def __init__(self, shard: Shard, where: edge.Filter, idf: edge.SearchParams) -> None:
         self._shard = shard
@@ -138,7 +146,7 @@ class _Asking:
         return (one.name for one in self.listed(lane).known)
 
     def _scored(self, signal: _Signal) -> dict[str, tuple[Known, float]]:
-        """Return every score of this trip so far by one signal."""
+        """Return every score so far by one signal."""
         lists = [held for key, held in self._lists.items() if key.signal == signal]
         return {
             one.name: (one, score)
@@ -152,7 +160,7 @@ class _Asking:
         return _Listed(lane.limit, self._shard.remembered.of(points), list(map(_score, points)))
 
     def _filter(self, lane: Lane) -> edge.Filter:
-        # Lanes of one trip name the same hundreds of ids, and reading an id costs more than finding it.
+        # Lanes name the same hundreds of ids, and reading an id costs more than finding it.
         key = lane.parents, lane.ids, lane.without, lane.bare
         if key not in self._filters:
             self._filters[key] = self._narrowed(lane)
