@@ -3,38 +3,30 @@
 A pass asks for thousands of scores and hands back ten results. Where the store is the process that comes with
 Strata, the whole pass is sent there; a Qdrant server does not know such requests, and the pass is carried out
 here. Both run the same code and give the same results.
-
-While this process encodes the question, the store already looks up its words: both have work to do, each on a
-core of its own.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from secrets import token_hex
 from typing import Any
 
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from retrieval.model import HitTrace, IndexedEpisode, IndexedFact, LaneCount
 from retrieval.passes import PASS_VERSION, Course, Encode, Found, Order, OwnPasses, Pass
+from retrieval.protocols import Vector
 from retrieval.qdrant_connection import store_errors
 from retrieval.qdrant_filter import filter_json
 from retrieval.qdrant_points import plain
 from retrieval.qdrant_store import QdrantStore
-from retrieval.qdrant_wire import ClientWire, Wire
+from retrieval.qdrant_wire import ClientWire
 from retrieval.trips import Trips
-
-logger = logging.getLogger(__name__)
 
 # How long a store that does not carry out passes is not asked again: it may be replaced by one that does.
 _NOT_AGAIN_S = 300.0
 # Unknown path, method not allowed, another version.
 _NOT_SERVED = frozenset({404, 405, 409})
-_FAILED = (ResponseHandlingException, UnexpectedResponse)
 
 
 class StorePasses:
@@ -51,9 +43,6 @@ class StorePasses:
         self._clock = clock
         self._own = OwnPasses()
         self._again_at = clock()
-        # One at a time: with several searches at once both cores are busy anyway.
-        self._ahead = ThreadPoolExecutor(1, thread_name_prefix="words-ahead")
-        self._under_way: Future[None] | None = None
 
     def run(self, trips: Trips, order: Order, encode: Encode) -> Pass:
         """Return the best results of a question; see ``Passes``.
@@ -66,10 +55,8 @@ class StorePasses:
         if isinstance(wire, ClientWire) or self._clock() < self._again_at:
             return self._own.run(trips, order, encode)
         bound = {"where": filter_json(trips.tenant, trips.where), "corpus": filter_json(trips.tenant)}
-        body = {**_written(order), **self._names, **bound}
-        token = self._begin(wire, trips, body)
         dense = encode()
-        body |= {"token": token, "dense": None if dense is None else plain(dense)}
+        body = {**_written(order, dense), **self._names, **bound}
         try:
             with store_errors(kept=_NOT_SERVED):
                 answer = trips.through(lambda: wire.carry_out(body))
@@ -80,29 +67,12 @@ class StorePasses:
             return self._own.run(trips, order, lambda: dense)
         return found
 
-    def _begin(self, wire: Wire, trips: Trips, body: dict[str, Any]) -> str | None:
-        """Let the store look up the question's words meanwhile; return the token of that."""
-        if self._under_way is not None and not self._under_way.done():
-            return None
-        token = token_hex(16)
-        asked = {**body, "token": token}
-        self._under_way = self._ahead.submit(_looked_up, wire, asked)
-        trips.count += 1
-        return token
 
-
-def _looked_up(wire: Wire, body: Mapping[str, Any]) -> None:
-    try:
-        wire.begin(body)
-    except _FAILED:
-        # Nothing is lost: the pass that follows asks for everything itself, and tells what is wrong.
-        logger.debug("the store did not begin a search", exc_info=True)
-
-
-def _written(order: Order) -> dict[str, Any]:
+def _written(order: Order, dense: Vector | None) -> dict[str, Any]:
     return {
         "version": PASS_VERSION,
         "asked": order.asked.packed(),
+        "dense": None if dense is None else plain(dense),
         "scorer": order.scorer.packed,
         "knobs": order.knobs.model_dump(mode="json", exclude={"lr_weights"}),
         "wanted": order.wanted,

@@ -43,15 +43,6 @@ class Candidates(NamedTuple):
     ranks: tuple[dict[str, int], dict[str, int]]
 
 
-def by_words_alone(terms: SparseVector, knobs: MragKnobs) -> list[tuple[Collection, Lane]]:
-    """Return those lanes of a search that need no vector; they can be asked while the question is encoded."""
-    around, own = (
-        Lane(knobs.fact_depth, sparse=terms, context=context, carry=Carry.BOTH) for context in (True, False)
-    )
-    episodes = Lane(knobs.coarse_depth, sparse=terms, carry=Carry.TRAITS)
-    return [(Collection.FACTS, own), (Collection.FACTS, around), (Collection.EPISODES, episodes)]
-
-
 def gather(
     trips: Lanes, asked: Asked, probe: Probe, scorer: Scorer, knobs: MragKnobs, top_k: int
 ) -> Candidates:
@@ -65,7 +56,7 @@ def gather(
         knobs: depths.
         top_k: results wanted; more episodes are expanded for more.
     """
-    first = _first_facts(trips, probe, knobs.fact_depth)
+    first = _first_facts(trips, probe, scorer, knobs.fact_depth)
     seen = _leading(first, knobs)
     episodes = _episodes(trips, probe, knobs.coarse_depth, _parents(seen))
     led = _Lanes(*([hit for hit in lane if hit.id in seen] for lane in first))
@@ -131,12 +122,17 @@ def _padded(probe: Probe, lanes: list[list[Scored]]) -> list[list[Scored]]:
     return [part for lane in lanes for part in ([], lane)]
 
 
-def _first_facts(trips: Lanes, probe: Probe, depth: int) -> _Lanes:
+def _first_facts(trips: Lanes, probe: Probe, scorer: Scorer, depth: int) -> _Lanes:
+    """The facts that lead; by the words around them only where those found otherwise say that it counts."""
     own = _both(probe, depth, Carry.BOTH)
     around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
-    found = trips.search(Collection.FACTS, [*own, around])
-    dense, sparse = _padded(probe, found[:-1])
-    return _Lanes(dense, sparse, found[-1])
+    found = trips.search(Collection.FACTS, own if trips.near else [*own, around])
+    dense, sparse = _padded(probe, found[: len(own)])
+    kinds = {hit.traits.talk for lane in (dense, sparse) for hit in lane if hit.traits}
+    if not scorer.counts_context(kinds):
+        return _Lanes(dense, sparse, [])
+    (beside,) = trips.search(Collection.FACTS, [around]) if trips.near else found[-1:]
+    return _Lanes(dense, sparse, beside)
 
 
 def _episodes(trips: Lanes, probe: Probe, depth: int, parents: tuple[str, ...]) -> EpisodePool:

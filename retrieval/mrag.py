@@ -168,6 +168,7 @@ def run(
                 answer.add(Survivor(fact.id, final, parent, fact.score, scores[parent]))
                 fresh += 1
         seen += fresh
-        before, standing = standing, answer.ids()
-        stale = 0 if standing != before else stale + (fresh > 0)
+        if fresh:
+            before, standing = standing, answer.ids()
+            stale = 0 if standing != before else stale + 1
     return MragOutcome(tuple(answer.survivors()), rounds, expanded, seen, bool(queue))

@@ -135,7 +135,13 @@ class Scored(NamedTuple):
 
 
 class Lanes(Protocol):
-    """The store as one search sees it: bound to its tenant and its conditions."""
+    """The store as one search sees it: bound to its tenant and its conditions.
+
+    Attributes:
+        near: asking twice takes no longer than asking once.
+    """
+
+    near: bool
 
     def search(self, collection: Collection, lanes: Sequence[Lane]) -> list[list[Scored]]:
         """Return one ranked list per lane, in one round trip."""

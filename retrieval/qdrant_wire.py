@@ -63,10 +63,6 @@ class Wire:
         answer: Payload = self._ask("passes", body)
         return answer
 
-    def begin(self, body: Payload) -> None:
-        """Let the store process look up the words of a pass that follows; raises what ``query`` does."""
-        self._ask("passes/begin", body)
-
     def _ask(self, path: str, body: Payload) -> Any:  # noqa: ANN401  any JSON
         try:
             answer = self._sent(path, orjson.dumps(body))

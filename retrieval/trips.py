@@ -22,6 +22,8 @@ class Trips:
         query: gives tenant, filters and moment.
     """
 
+    near = False
+
     def __init__(self, store: VectorStore, query: SearchQuery) -> None:
         self._store = store
         self.tenant = query.tenant

@@ -14,7 +14,6 @@ from typing import Any
 
 import orjson
 
-from retrieval.edge.begun import Begun
 from retrieval.edge.fields import Fields, Refusal
 from retrieval.edge.shards import Shard
 
@@ -57,9 +56,6 @@ class Catalog:
     A collection's folder gets its name when it is complete and loses it before it is removed, so what is
     found at start is whole.
 
-    Attributes:
-        begun: searches under way.
-
     Raises:
         CollectionDamaged: one cannot be opened; names its folder.
     """
@@ -69,7 +65,6 @@ class Catalog:
         self._scratch = root / "scratch"
         self._alias_file = root / _ALIASES
         self._lock = RLock()
-        self.begun = Begun()
         self._folder.mkdir(exist_ok=True)
         shutil.rmtree(self._scratch, ignore_errors=True)
         self._scratch.mkdir()

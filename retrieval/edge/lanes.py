@@ -7,6 +7,7 @@ read again, what is known of a point is remembered, and no score is asked for tw
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from operator import attrgetter, eq
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from retrieval.edge.filters import read_filter
 from retrieval.edge.remembered import Known
 from retrieval.edge.shards import Shard
 from retrieval.protocols import Carry, Collection, Lane, Scored, SparseVector
+from retrieval.traits import Traits
 from retrieval.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _score = attrgetter("score")
@@ -65,6 +67,8 @@ class EngineLanes:
         Refusal: a filter cannot be read.
     """
 
+    near = True
+
     def __init__(self, shards: Mapping[Collection, Shard], where: Any, corpus: Any) -> None:  # noqa: ANN401
         which, idf = read_filter(where), edge.SearchParams(idf=edge.IdfParams(read_filter(corpus)))
         self._asking = {kind: _Asking(shard, which, idf) for kind, shard in shards.items()}
@@ -80,15 +84,6 @@ class EngineLanes:
         found = [_told(collection, lane, asking.listed(lane)) for lane in lanes]
         self.log.extend((collection, lane, len(hits)) for lane, hits in zip(lanes, found, strict=True))
         return found
-
-    def prepare(self, lanes: Iterable[tuple[Collection, Lane]]) -> None:
-        """Ask for lists that a search will want.
-
-        Raises:
-            Refusal: the engine does not accept a lane.
-        """
-        for collection, lane in lanes:
-            self._asking[collection].listed(lane)
 
 
 class _Asking:
@@ -137,7 +132,8 @@ class _Asking:
             scored = self._scored(signal)
         found = [scored[name] for name in united if name in scored]
         found.sort(key=lambda one: (-one[1], one[0].name))
-        return _Listed(lane.limit, *map(list, zip(*found, strict=True))) if found else _NOTHING
+        del found[lane.limit :]
+        return _Listed(lane.limit, [one for one, _ in found], [score for _, score in found])
 
     def _names(self, lane: Lane) -> Iterable[str]:
         """Return the ids a lane returns, or that it may return where it names them: the outer lane asks."""
@@ -198,12 +194,12 @@ def _signal(lane: Lane) -> _Signal:
 
 
 def _told(collection: Collection, lane: Lane, listed: _Listed) -> list[Scored]:
-    limit, known, scores = lane.limit, listed.known, listed.scores
-    told = zip(known[:limit], scores[:limit], strict=True)
-    if lane.carry is Carry.NOTHING:
-        hits = [Scored(one.name, score, collection) for one, score in told]
-    else:
-        hits = [Scored(one.name, score, collection, one.traits) for one, score in told]
+    names, scores = [one.name for one in listed.known], listed.scores
+    traits: Iterable[Traits | None] = repeat(None)
+    if lane.carry is not Carry.NOTHING:
+        traits = [one.traits for one in listed.known]
+    told = zip(names, scores, repeat(collection), traits, repeat(None))
+    hits = list(map(Scored._make, told))
     if any(map(eq, scores, scores[1:])):
         hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import qdrant_edge as edge
@@ -14,7 +14,6 @@ from retrieval.edge.catalog import Catalog
 from retrieval.edge.fields import Fields, Refusal
 from retrieval.edge.lanes import EngineLanes
 from retrieval.edge.shards import Shard
-from retrieval.hybrid import by_words_alone
 from retrieval.knobs import MragKnobs
 from retrieval.passes import PASS_VERSION, Order, rank
 from retrieval.protocols import Collection, Vector
@@ -24,20 +23,6 @@ from retrieval.trips import lane_counts
 _BODY = edge.PayloadSelector.Include(["body"])
 
 
-def begin_pass(catalog: Catalog, body: Any) -> bool:  # noqa: ANN401  any JSON
-    """Ask for what a pass needs of its question's words, while the question is being encoded.
-
-    Raises:
-        Refusal: the order cannot be read, or comes from another version.
-    """
-    with Fields(body, "body") as fields:
-        token, ground = fields.need("token"), _ground(catalog, fields)
-        order, _ = _order(fields)
-    lanes = by_words_alone(order.asked.terms, order.knobs)
-    catalog.begun.put(str(token), ground.lanes, lambda: ground.lanes.prepare(lanes))
-    return True
-
-
 def run_pass(catalog: Catalog, body: Any) -> dict[str, Any]:  # noqa: ANN401  any JSON
     """Return the results of a pass with the facts and episodes they are or belong to.
 
@@ -45,31 +30,19 @@ def run_pass(catalog: Catalog, body: Any) -> dict[str, Any]:  # noqa: ANN401  an
         Refusal: the order cannot be read, or comes from another version.
     """
     with Fields(body, "body") as fields:
-        token, ground = fields.take("token"), _ground(catalog, fields)
+        if (version := fields.need("version")) != PASS_VERSION:
+            raise Refusal(409, f"this store carries out passes of version {PASS_VERSION}, not {version}")
+        shards = {kind: catalog.get(fields.need(str(kind))) for kind in Collection}
+        lanes = EngineLanes(shards, fields.need("where"), fields.need("corpus"))
         order, dense = _order(fields)
-    lanes = catalog.begun.take(token) or ground.lanes
     found, _, course = rank(lanes, order, dense)
     return {
         "found": [(one.id, one.parent, one.score, vars(one.trace)) for one in found],
-        "facts": _bodies(ground.shards[Collection.FACTS], (one.id for one in found if one.parent)),
-        "episodes": _bodies(ground.shards[Collection.EPISODES], (one.episode for one in found)),
+        "facts": _bodies(shards[Collection.FACTS], (one.id for one in found if one.parent)),
+        "episodes": _bodies(shards[Collection.EPISODES], (one.episode for one in found)),
         "course": tuple(course),
         "lanes": [one.model_dump() for one in lane_counts(1, lanes.log)],
     }
-
-
-class _Ground(NamedTuple):
-    """The collections a pass runs on, and their lists under its conditions."""
-
-    shards: dict[Collection, Shard]
-    lanes: EngineLanes
-
-
-def _ground(catalog: Catalog, fields: Fields) -> _Ground:
-    if (version := fields.need("version")) != PASS_VERSION:
-        raise Refusal(409, f"this store carries out passes of version {PASS_VERSION}, not {version}")
-    shards = {kind: catalog.get(fields.need(str(kind))) for kind in Collection}
-    return _Ground(shards, EngineLanes(shards, fields.need("where"), fields.need("corpus")))
 
 
 def _order(fields: Fields) -> tuple[Order, Vector | None]:

@@ -8,7 +8,7 @@ from typing import Any
 import qdrant_edge as edge
 
 from retrieval.edge.catalog import Catalog
-from retrieval.edge.passes import begin_pass, run_pass
+from retrieval.edge.passes import run_pass
 from retrieval.edge.points import (
     read_delete,
     read_delete_payload,
@@ -108,10 +108,6 @@ def _pass(catalog: Catalog, _: Names, body: object) -> object:
     return run_pass(catalog, body)
 
 
-def _begin(catalog: Catalog, _: Names, body: object) -> object:
-    return begin_pass(catalog, body)
-
-
 _POINTS = "/collections/{name}/points"
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
@@ -138,5 +134,4 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", f"{_POINTS}/query/batch", _query_batch),
     # Not Qdrant's: a whole pass of mRAG.
     ("POST", "/passes", _pass),
-    ("POST", "/passes/begin", _begin),
 )
