@@ -76,6 +76,7 @@ def _written(order: Order, dense: Vector | None) -> dict[str, Any]:
         "scorer": order.scorer.packed,
         "knobs": order.knobs.model_dump(mode="json", exclude={"lr_weights"}),
         "wanted": order.wanted,
+        "traced": order.traced,
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_CLIP = 1e-9
+CLIP = 1e-9
 
 
 def rrf(signals: Sequence[Floats], k: int, weights: Sequence[float | Floats] | None = None) -> Floats:
@@ -38,5 +38,5 @@ def sigmoid(odds: Floats) -> Floats:
 
 def log_odds(chance: Floats) -> Floats:
     """Return log(p / (1 - p)), safe at 0 and 1."""
-    safe = np.clip(chance, _CLIP, 1 - _CLIP)
+    safe = np.clip(chance, CLIP, 1 - CLIP)
     return np.log(safe / (1 - safe))

@@ -84,12 +84,14 @@ class Order(NamedTuple):
         scorer: turns signals into scores.
         knobs: depths, weights and bounds.
         wanted: how many results, at least 1.
+        traced: what each lane brought will be told.
     """
 
     asked: Asked
     scorer: Scorer
     knobs: MragKnobs
     wanted: int
+    traced: bool = False
 
 
 Encode = Callable[[], Vector | None]

@@ -39,9 +39,10 @@ def named_periods(text: str, now: datetime) -> tuple[Period, ...]:
         text: the question.
         now: what "last week" is resolved against; with an offset.
     """
-    earlier = _years_back(now)
+    mentions = find_times(text, now)
     found, taken = [], text
-    for mention, other in zip(find_times(text, now), find_times(text, earlier), strict=False):
+    others = find_times(text, _years_back(now)) if mentions else []
+    for mention, other in zip(mentions, others, strict=False):
         if mention.span is None:
             continue
         start, end = mention.span.start, mention.span.end

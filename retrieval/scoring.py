@@ -163,7 +163,7 @@ class LrScorer:
         return Scores(
             episodes=lifted,
             facts=own,
-            calibrate=lambda odds: float(sharpness(presence, np.array(odds), among)),
+            calibrate=lambda odds: sharpness.one(presence, odds, among),
         )
 
     def coarse(self, asked: Asked, episodes: EpisodePool, facts: FactPool) -> Floats:

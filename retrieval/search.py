@@ -158,7 +158,7 @@ class _Search:
     def _pass(self, text: str, count: int) -> Sequence[Found]:
         asked = ask(text, self._query.as_of)
         passes = self._extras.passes or OwnPasses()
-        order = Order(asked, self._scorer, self._knobs, count)
+        order = Order(asked, self._scorer, self._knobs, count, self._traced)
         one = passes.run(self._trips, order, lambda: self._encoded(asked.text))
         self._items.keep(one.facts, one.episodes)
         first = self._trace.rounds == 0

@@ -8,6 +8,7 @@ the same in two searches. Each is measured against the leaders of its own search
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from math import sqrt
 
 import numpy as np
 
@@ -48,12 +49,16 @@ def standard(signal: Floats, floor: float) -> Floats:
     """Return a signal in spreads from its leaders; NaN counts as the least seen."""
     if not len(signal):
         return signal
-    known = signal[~np.isnan(signal)]
+    missing = np.isnan(signal)
+    known = signal[~missing] if missing.any() else signal
     if not len(known):
         return np.zeros_like(signal)
-    leading = np.sort(known)[::-1][:_SPREAD]
-    filled: Floats = np.where(np.isnan(signal), known.min(), signal)
-    centre, spread = float(leading[:_LEADERS].mean()), max(float(leading.std()), floor)
+    ranked = np.sort(known)
+    leading = ranked[-_SPREAD:]
+    filled: Floats = signal if len(known) == len(signal) else np.where(missing, ranked[0], signal)
+    centre = float(leading[-_LEADERS:].sum()) / min(_LEADERS, len(leading))
+    apart = leading - float(leading.sum()) / len(leading)
+    spread = max(sqrt(float(apart @ apart) / len(leading)), floor)
     return (filled - centre) / spread
 
 

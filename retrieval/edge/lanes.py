@@ -95,6 +95,7 @@ class _Asking:
         self._idf = idf
         self._lists: dict[_Key, _Listed] = {}
         self._filters: dict[tuple[Any, ...], edge.Filter] = {}
+        self._queries: dict[_Signal, edge.Query] = {}
 
     def listed(self, lane: Lane) -> _Listed:
         """Return the items of a lane, best first."""
@@ -176,13 +177,19 @@ class _Asking:
         return edge.Filter(must=must, must_not=must_not or None)
 
     def _request(self, lane: Lane, which: edge.Filter) -> edge.QueryRequest:
-        if lane.dense is not None:
-            query = edge.Query.Nearest(lane.dense.tolist(), CONTEXT_DENSE if lane.context else DENSE)
-            return edge.QueryRequest(limit=lane.limit, query=query, filter=which)
-        assert lane.sparse is not None  # a lane has one of both
-        terms = edge.SparseVector(list(lane.sparse.indices), list(lane.sparse.values))
-        query = edge.Query.Nearest(terms, CONTEXT_SPARSE if lane.context else SPARSE)
-        return edge.QueryRequest(limit=lane.limit, query=query, filter=which, params=self._idf)
+        signal = _signal(lane)
+        if signal not in self._queries:
+            self._queries[signal] = _query(lane)
+        params = None if signal.dense else self._idf
+        return edge.QueryRequest(limit=lane.limit, query=self._queries[signal], filter=which, params=params)
+
+
+def _query(lane: Lane) -> edge.Query:
+    if lane.dense is not None:
+        return edge.Query.Nearest(lane.dense.tolist(), CONTEXT_DENSE if lane.context else DENSE)
+    assert lane.sparse is not None  # a lane has one of both
+    terms = edge.SparseVector(list(lane.sparse.indices), list(lane.sparse.values))
+    return edge.Query.Nearest(terms, CONTEXT_SPARSE if lane.context else SPARSE)
 
 
 def _one_of(ids: Iterable[str]) -> edge.HasIdCondition:

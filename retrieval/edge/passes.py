@@ -41,17 +41,17 @@ def run_pass(catalog: Catalog, body: Any) -> dict[str, Any]:  # noqa: ANN401  an
         "facts": _bodies(shards[Collection.FACTS], (one.id for one in found if one.parent)),
         "episodes": _bodies(shards[Collection.EPISODES], (one.episode for one in found)),
         "course": tuple(course),
-        "lanes": [one.model_dump() for one in lane_counts(1, lanes.log)],
+        "lanes": [one.model_dump() for one in lane_counts(1, lanes.log)] if order.traced else [],
     }
 
 
 def _order(fields: Fields) -> tuple[Order, Vector | None]:
     asked, dense = fields.need("asked"), fields.take("dense")
-    scorer, knobs, wanted = fields.need("scorer"), fields.need("knobs"), fields.need("wanted")
+    scorer, knobs = fields.need("scorer"), fields.need("knobs")
+    wanted, traced = fields.need("wanted"), fields.take("traced", False)
     try:
-        order = Order(
-            Asked.unpacked(asked), unpacked_scorer(scorer), MragKnobs.model_validate(knobs), int(wanted)
-        )
+        understood, ranked = Asked.unpacked(asked), unpacked_scorer(scorer)
+        order = Order(understood, ranked, MragKnobs.model_validate(knobs), int(wanted), bool(traced))
         return order, None if dense is None else np.array(dense, dtype=np.float32)
     except (ValidationError, TypeError, ValueError) as error:
         raise Refusal(400, f"the order cannot be read: {error}") from error

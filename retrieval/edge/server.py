@@ -65,7 +65,6 @@ def _spare_the_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
-    sys.setswitchinterval(0.0005)
 
 
 def _serve(options: argparse.Namespace, key: str) -> int:
