@@ -133,10 +133,10 @@ def search_signals(asked: Asked, facts: FactPool) -> dict[str, float]:
     """Return the signals of ``SEARCH_SIGNALS``: how well the best matches in absolute terms.
 
     ``cosine``: of the best fact. ``lead``: how far the best three are above the best hundred. ``words``: BM25
-    sums of the best three facts and surroundings, per term of the question. Each way from the script of the
-    question to that of what was found has signals of its own, those that tell most there: between scripts
-    cosines are low whatever is asked, and only the lead speaks. All others are NaN, and so is what no lane
-    tells.
+    sums of the best three facts, and of their surroundings where those count, per term of the question. Each
+    way from the script of the question to that of what was found has signals of its own, those that tell most
+    there: between scripts cosines are low whatever is asked, and only the lead speaks. All others are NaN,
+    and so is what no lane tells.
     """
     found = dict.fromkeys(SEARCH_SIGNALS, float("nan"))
     known = np.flatnonzero(~np.isnan(facts.cosine))
@@ -148,7 +148,9 @@ def search_signals(asked: Asked, facts: FactPool) -> dict[str, float]:
         told[f"cosine_{way}"] = float(cosines[0])
         told[f"lead_{way}"] = float(cosines[:_FIRST].mean() - cosines.mean())
     if len(facts.ids):
-        best = [np.sort(lane)[::-1][:_FIRST].mean() for lane in (facts.bm25, facts.context_bm25)]
+        # Where surroundings do not count they were not asked about.
+        asked_about = [lane for lane in (facts.bm25, facts.context_bm25) if lane.any()] or [facts.bm25]
+        best = [np.sort(lane)[::-1][:_FIRST].mean() for lane in asked_about]
         told[f"words_{way}"] = float(np.mean(best)) / max(1, len(asked.terms.indices))
     return found | {name: value for name, value in told.items() if name in found}
 

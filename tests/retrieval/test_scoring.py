@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from retrieval.asked import ask
 from retrieval.embedders.e5 import E5Embedder
@@ -12,11 +14,11 @@ from retrieval.errors import FingerprintMismatch, WeightsDamaged
 from retrieval.fusion import sigmoid
 from retrieval.knobs import MragKnobs
 from retrieval.pools import EpisodePool, FactPool
-from retrieval.scoring import LrScorer, RrfScorer, make_scorer
+from retrieval.scoring import LrScorer, RrfScorer, Scorer, make_scorer, unpacked_scorer
 from retrieval.signals import SEARCH_SIGNALS, SIGNALS_VERSION
 from retrieval.tokenizer import TOKENIZER_VERSION
 from retrieval.traits import Traits
-from retrieval.weights import FusionWeights, Layers, Linear, Presence, load_weights
+from retrieval.weights import FusionWeights, Layers, Linear, Presence, Sharpness, load_weights
 
 ENCODER = "enc-1"
 LAYERS = Layers(
@@ -124,3 +126,31 @@ def test_a_broken_file_says_what_is_wrong(tmp_path: Path, content: str | None, c
         path.write_text(content, encoding="utf-8")
     with pytest.raises(WeightsDamaged, match=complaint):
         load_weights(path, ENCODER)
+
+
+@given(st.floats(0, 1), st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 4), st.floats(-1, 1))
+def test_one_chance_is_that_of_an_array(
+    presence: float, odds: float, among: float, slope: float, crowd: float
+) -> None:
+    sharpness = Sharpness(intercept=-0.3, slope=slope, crowd=crowd)
+    assert sharpness.one(presence, odds, among) == pytest.approx(
+        float(sharpness(presence, np.array(odds), among))
+    )
+
+
+@pytest.mark.parametrize("scorer", [LrScorer(weights()), RrfScorer(7)])
+def test_a_scorer_written_down_scores_the_same(scorer: Scorer) -> None:
+    again, asked = unpacked_scorer(scorer.packed), ask("tomatoes")
+    assert type(again) is type(scorer)
+    one, other = scorer.score(asked, *pools()), again.score(asked, *pools())
+    assert (list(one.facts), list(one.episodes)) == (list(other.facts), list(other.episodes))
+    assert scorer.keyword(asked, 3.0) == again.keyword(asked, 3.0)
+
+
+def test_surroundings_count_where_a_weight_says_so() -> None:
+    around = Layers(facts=Linear(weights={"context_bm25": 0.1}), episodes=Linear())
+    scorer = LrScorer(weights(talk=around))
+    assert [scorer.counts_context(kinds) for kinds in ({True}, {False}, {True, False}, set())] == [
+        True, False, True, False,
+    ]  # fmt: skip
+    assert RrfScorer().counts_context({False})
