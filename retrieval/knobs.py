@@ -39,16 +39,16 @@ class MragKnobs(Frozen):
         relevant_from: score under which even the best hit means that nothing relevant is in memory.
     """
 
-    coarse_depth: int = Field(default=100, ge=1, le=1000)
-    fact_depth: int = Field(default=100, ge=1, le=1000)
+    coarse_depth: int = Field(default=40, ge=1, le=1000)
+    fact_depth: int = Field(default=50, ge=1, le=1000)
     rrf_k: int = Field(default=60, ge=1, le=1000)
     fusion: Fusion = Fusion.AUTO
     lr_weights: Path | None = None
     alpha: float = Field(default=0.5, ge=0, le=1)
     batch: int = Field(default=8, ge=1, le=100)
-    expand: int = Field(default=24, ge=1, le=1000)
+    expand: int = Field(default=20, ge=1, le=1000)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
-    fresh_depth: int = Field(default=60, ge=1, le=1000)
+    fresh_depth: int = Field(default=40, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
     relevant_from: float = Field(default=0.1, ge=0, le=1)
 
