@@ -14,8 +14,8 @@ from rich.table import Table
 
 from api.cli.client import Client, LocalFile, ServerError
 from api.cli.console import Exit, err, out, print_json
-from api.cli.estimate import estimate, show_estimate
 from api.cli.state import Context
+from api.cli.wording import said
 
 _FILES_PER_REQUEST = 50
 _BYTES_PER_REQUEST = 64 * 2**20
@@ -155,6 +155,8 @@ def ingest(
     Exit codes: 0 all well, 1 error, 3 some files failed (with --wait).
     """
     if only_estimate:
+        from api.cli.estimate import estimate, show_estimate
+
         found = estimate(list(collect(paths)), context.settings)
         return print_json(found) if as_json else show_estimate(found)
     if user_id is None and group_id is None:
@@ -187,7 +189,7 @@ def show_values(state: dict[str, Any]) -> None:
     """Print a document, or the numbers of the server, for people."""
     for key, value in state.items():
         if key != "usage":
-            out.print(f"{key}: {value}", markup=False)
+            out.print(f"{key.replace('_', ' ')}: {said(value)}", markup=False)
     spent = state.get("usage") or {}
     for name, one in spent.items() if "calls" not in spent else [("in all", spent)]:
         if cost := usage_line(one):
