@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 import click
-from rich.table import Table
 
 from api.cli.client import Client
 from api.cli.console import out, print_json
@@ -44,12 +43,13 @@ def documents(
     found = list(islice(listed(context.running_client(), narrow), limit + 1))
     if as_json:
         return print_json({"documents": found[:limit], "has_more": len(found) > limit})
-    table = Table("id", "status", "facts", "whose", "received", "name", box=None, header_style="bold")
+    # Lines, not a table: an id that is cut to fit the terminal is of no use.
     for one in found[:limit]:
         whose = " / ".join(name for name in (one["user_id"], one["group_id"]) if name)
-        row = (one["id"], one["status"], str(one["facts"]), whose, one["received_at"][:19], one["name"])
-        table.add_row(*(cell.replace("[", r"\[") for cell in row))
-    out.print(table if found else "There are no documents.")
+        numbers = f"{one['status']:<10} {one['facts']:>6} facts  {one['received_at'][:19]}"
+        out.print(f"{one['id']}  {numbers}  {whose}  {one['name']}", markup=False)
+    if not found:
+        out.print("There are no documents.")
     if len(found) > limit:
         out.print("There are more: raise --limit.")
 

@@ -39,7 +39,7 @@ def run(client: FlaskClient, key: KeyMaker, services: Services, monkeypatch: pyt
             Context, name, lambda _: Client(Address("http://strata", bearer), transport=transport)
         )
     monkeypatch.delenv("STRATA_API_KEY", raising=False)
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "60")
 
     def run(*args: str) -> Result:
         found = CliRunner().invoke(main, list(args))
