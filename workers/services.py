@@ -6,7 +6,7 @@ is connected or loaded before its first use: a part that is away does not keep t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +24,7 @@ from workers.budget import BudgetedLimiter, BudgetGuard
 from workers.ledger.leases import LeaseRules
 from workers.ledger.ledger import Ledger
 from workers.ledger.listing import DocumentFilter
+from workers.model import Stage
 from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
@@ -84,7 +85,7 @@ class Services:
     parse: ParseFile
     split: SplitSegments
     enqueue: Callable[[], int]
-    depths: Callable[[], object]
+    depths: Callable[[], Mapping[Stage, int]]
     chat: ChatModel | None = None
     viewer: Viewer | None = None
     reflector: Callable[[AnswerCache], Reflector] | None = None

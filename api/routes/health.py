@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint
+from flask import Response, current_app
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from api.auth import Scope, require
+from api.errors import Forbidden
+from api.metrics import exposition
 from api.routes.current import services
 from ingest.errors import StrataError
 from retrieval.protocols import Collection
@@ -36,6 +40,21 @@ def readyz() -> tuple[dict[str, Any], int]:
     checks = {name: _check(name) for name in ("ledger", "store", "broker")}
     ready = all(check["status"] == "ok" for check in checks.values())
     return {"status": "ok" if ready else "unavailable", "checks": checks}, 200 if ready else 503
+
+
+@blueprint.get("/metrics")
+@blueprint.doc(
+    summary="Numbers for Prometheus; with an admin key that is bound to nobody",
+    security="bearer",
+    responses=[401, 403],
+)
+def metrics() -> Response:
+    """Show documents by state, queues and times of requests, over all tenants together; none is named."""
+    caller = require(Scope.ADMIN)
+    if caller.user_id or caller.group_id:
+        raise Forbidden("A key that is bound to a user or group does not see the numbers of all.")
+    body = exposition(services(), current_app.extensions["strata_times"])
+    return Response(body, content_type=CONTENT_TYPE_LATEST)
 
 
 @blueprint.get("/api/v1/status")
