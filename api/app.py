@@ -12,6 +12,7 @@ from flask.json.provider import DefaultJSONProvider
 
 from api import errors
 from api.auth import Principal, principal
+from api.metrics import RequestTimes
 from api.parts import ApiState
 from api.routes import batches, contents, documents, health, items, memories, search, usage
 from api.routes.current import settings as settings_now
@@ -81,6 +82,9 @@ def create_app(services: Services, settings: Settings, authenticate: Authenticat
     app.security_schemes = {"bearer": {"type": "http", "scheme": "bearer"}}
     app.extensions["strata"] = ApiState(services, settings)
     app.extensions["strata_authenticate"] = authenticate
+    times = RequestTimes()
+    times.watch(app)
+    app.extensions["strata_times"] = times
     app.before_request(_stamp_request)
     app.before_request(_ask_for_the_key)
     app.before_request(_bound_json)

@@ -96,3 +96,22 @@ def owner_for(caller: Principal, user_id: str | None, group_id: str | None, sess
         group_id=group_id or caller.group_id,
         session_id=session_id,
     )
+
+
+def adding_for(caller: Principal, owner: Owner) -> Owner:
+    """Return the owner of what the caller adds, which for a bound key is exactly what it is bound to.
+
+    Within its own memory a bound key may ask narrower; what it adds must not turn up in another's memory.
+
+    Raises:
+        Forbidden: the owner is also a user or group that the key is not bound to.
+    """
+    bound = {"user_id": caller.user_id, "group_id": caller.group_id}
+    if any(bound.values()):
+        for name, value in bound.items():
+            if (named := getattr(owner, name)) != value:
+                raise Forbidden(
+                    f"This key is not bound to the {name} '{named}', so it adds nothing there.",
+                    next_step=f"Leave {name} out, or use a key that is bound to both or to nobody.",
+                )
+    return owner

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from werkzeug.datastructures import FileStorage
 
 from api.schemas.documents import AcceptedDocument
-from ingest.errors import CorruptFile, EmptyFile, FileTooLarge, StrataError
+from ingest.errors import CorruptFile, EmptyFile, EncryptedFile, FileTooLarge, StrataError
 from ingest.limits import ParseLimits
 from ingest.model import Owner
 from ingest.names import is_litter, safe_name
@@ -81,11 +81,15 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[Incomi
     name = safe_name(entry.filename)
     if is_litter(name):
         return
+    if entry.flag_bits & 0x1:
+        locked = EncryptedFile(f"{name} is protected by a password.")
+        yield Incoming(name, "application/octet-stream", None, locked)
+        return
     try:
         with archive.open(entry) as stream:
             yield Incoming(name, "application/octet-stream", stream)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
-        # RuntimeError: encrypted member; NotImplementedError: unknown compression.
+        # NotImplementedError: unknown compression.
         refused = CorruptFile(f"{name} cannot be unpacked: {error}.")
         yield Incoming(name, "application/octet-stream", None, refused)
 

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from math import exp
 from typing import NamedTuple
 
+from extract.model import Granularity, TimeSpan
 from extract.times import find_times
 
 _YEAR = re.compile(r"(?<![\d.,/-])(?:19|20)\d\d(?![\d.,/-]?\d)")
 _DAY_S = 86_400.0
-_YEARS_BACK = 10
+# Another moment of asking, at which "yesterday", "last month" and "last quarter" are other days of the year.
+_YEARS_BACK, _MONTHS_BACK = 10, 5
 _YEAR_S = 365.2425 * _DAY_S
 # A day is still spoken of two days later; a longer period blurs with its length.
 _BLUR_DAYS = 2.0
@@ -33,7 +35,7 @@ class Period(NamedTuple):
 
 
 def named_periods(text: str, now: datetime) -> tuple[Period, ...]:
-    """Return the times that a question names.
+    """Return the times that a question names; a quarter without a year is a name, not a time.
 
     Args:
         text: the question.
@@ -47,11 +49,15 @@ def named_periods(text: str, now: datetime) -> tuple[Period, ...]:
             continue
         start, end = mention.span.start, mention.span.end
         moved = other.span is not None and other.span.start != start
-        yearless = moved and other.span is not None and _same_day(start, other.span.start)
+        yearless = moved and other.span is not None and _same_days(mention.span, other.span)
+        taken = taken[: mention.start] + " " * (mention.end - mention.start) + taken[mention.end :]
+        if yearless and mention.span.granularity is Granularity.QUARTER:
+            # "The Q2 deadline", a column "Q2": mostly a name, and its words are looked for as they stand. As
+            # a time it would lift whatever is dated in those months over what has no date and says "Q2".
+            continue
         found.append(Period(start.timestamp(), end.timestamp(), yearless))
         if yearless and start > now:
             found.append(Period(start.timestamp() - _YEAR_S, end.timestamp() - _YEAR_S, yearless))
-        taken = taken[: mention.start] + " " * (mention.end - mention.start) + taken[mention.end :]
     for year in map(int, _YEAR.findall(taken)):
         start, end = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
         found.append(Period(start.timestamp(), end.timestamp(), yearless=False))
@@ -79,9 +85,12 @@ def _overlap(start: float, end: float, other_start: float, other_end: float) -> 
 
 
 def _years_back(now: datetime) -> datetime:
-    # 29 February does not exist in every year.
-    return now.replace(year=now.year - _YEARS_BACK, day=min(now.day, 28))
+    # Not every month has a 29th.
+    year, month = divmod(12 * (now.year - _YEARS_BACK) + now.month - 1 - _MONTHS_BACK, 12)
+    return now.replace(year=year, month=month + 1, day=min(now.day, 28))
 
 
-def _same_day(one: datetime, other: datetime) -> bool:
-    return (one.month, one.day) == (other.month, other.day)
+def _same_days(one: TimeSpan, other: TimeSpan) -> bool:
+    """Say whether two spans are the same days of different years; a whole year is no days of one."""
+    begins = (one.start.month, one.start.day) == (other.start.month, other.start.day)
+    return begins and one.granularity is not Granularity.YEAR

@@ -64,7 +64,8 @@ class Presence(Frozen):
 
     Attributes:
         intercept: log-odds of a search that matches as answerable ones usually do.
-        typical: the value of each signal in an answerable search; a missing signal counts as this.
+        typical: the value of each signal in an answerable search, moved where questions from that script to
+            that one are answered more or less often; a missing signal counts as this.
         weights: log-odds per unit above the typical value.
     """
 

@@ -82,6 +82,7 @@ def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
     if not outcome.element_count and record.kind is Kind.FILE:
         detail = "The file itself holds no text; the files inside it were read."
         warnings.append(ParseWarning(code="no_own_text", detail=detail))
+    told = take_place(services, lease) if not outcome.element_count else None
     services.ledger.stages.complete(
         lease,
         counts=Counts(elements=outcome.element_count),
@@ -89,6 +90,7 @@ def parse_stage(services: Services, lease: Lease, watch: Watch) -> None:
         media_type=outcome.media_type,
         last=outcome.element_count == 0,
         revision=revision,
+        told=told,
     )
 
 
@@ -161,7 +163,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
                 ungrounded=knobs.ungrounded,
             )
     write_json(folder / INDEX_REPORT, report)
-    take_place(services, lease)
+    told = take_place(services, lease)
     new = [] if report.facts else [ParseWarning(code="no_facts", detail="The document gave no facts.")]
     new += reflect(services, lease, folder, _elements(folder), without(_extractions(folder), forgotten))
     services.ledger.stages.complete(
@@ -173,6 +175,7 @@ def index_stage(services: Services, lease: Lease, watch: Watch) -> None:
             ungrounded=known.ungrounded,
         ),
         warnings=merge_warnings(lease.document.warnings, new),
+        told=told,
     )
 
 

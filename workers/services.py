@@ -6,7 +6,7 @@ is connected or loaded before its first use: a part that is away does not keep t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +23,8 @@ from workers.bookkeeping import bookkeeper
 from workers.budget import BudgetedLimiter, BudgetGuard
 from workers.ledger.leases import LeaseRules
 from workers.ledger.ledger import Ledger
+from workers.ledger.listing import DocumentFilter
+from workers.model import Stage
 from workers.protocols import Blobs, ParseFile, Search, SplitSegments
 from workers.queue import Publisher, make_celery, queue_depths, sender
 from workers.settings import Settings, SettingsError
@@ -83,7 +85,7 @@ class Services:
     parse: ParseFile
     split: SplitSegments
     enqueue: Callable[[], int]
-    depths: Callable[[], object]
+    depths: Callable[[], Mapping[Stage, int]]
     chat: ChatModel | None = None
     viewer: Viewer | None = None
     reflector: Callable[[AnswerCache], Reflector] | None = None
@@ -115,11 +117,16 @@ class Services:
         """
         self.depths()
 
-    def overview(self, tenant: str) -> dict[str, Any]:
-        """Return the numbers of a tenant."""
+    def overview(
+        self, tenant: str, *, user_id: str | None = None, group_id: str | None = None
+    ) -> dict[str, Any]:
+        """Return the numbers of a tenant, or of one user or group of it."""
         usages = self.ledger.usages
-        spent = {"today": usages.of_today(tenant), "total": usages.of_days(UsageFilter(tenant=tenant))}
-        numbers = self.ledger.listing.overview(tenant).model_dump(mode="json")
+        whose = UsageFilter(tenant=tenant, user_id=user_id, group_id=group_id)
+        today = whose.model_copy(update={"first": self.ledger.database.now().date()})
+        spent = {"today": usages.of_days(today), "total": usages.of_days(whose)}
+        narrow = DocumentFilter(user_id=user_id, group_id=group_id)
+        numbers = self.ledger.listing.overview(tenant, narrow).model_dump(mode="json")
         return {**numbers, "usage": {name: one.model_dump() for name, one in spent.items()}}
 
 

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from api.cli.client import Client, LocalFile, ServerError
 from api.cli.console import Exit, err, out, print_json
-from api.cli.estimate import estimate, show_estimate
 from api.cli.state import Context
+from api.cli.wording import said
 
 _FILES_PER_REQUEST = 50
 _BYTES_PER_REQUEST = 64 * 2**20
@@ -82,10 +82,19 @@ def wait_for(client: Client, batch_id: str, timeout_s: float | None) -> dict[str
         task = bar.add_task("reading", total=None)
         for state in client.follow(batch_id, timeout_s):
             busy = ", ".join(f"{n} {name}" for name, n in state["counts"].items() if name not in _FINAL and n)
-            put_off = "".join(f"; {n} wait for {name}" for name, n in state["waits_for"].items())
+            put_off = "".join(f"; {len(rows)} wait ({code})" for code, rows in put_off_rows(state).items())
             shown = (busy or "done") + put_off
             bar.update(task, total=state["total"], completed=state["finished"], description=shown)
     return state
+
+
+def put_off_rows(state: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the documents of a batch that are put off, by the code of what they wait for."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in state["documents"]:
+        if row["waiting"]:
+            found.setdefault(row["waiting"]["code"], []).append(row)
+    return found
 
 
 def usage_line(spent: dict[str, Any]) -> str:
@@ -103,11 +112,9 @@ def show_batch(state: dict[str, Any]) -> None:
     """Print a batch for people: counts, and every file that failed with what to do."""
     counts = Counter(state["counts"])
     out.print(f"{state['total']} documents: " + ", ".join(f"{n} {name}" for name, n in counts.items() if n))
-    for reason, number in state["waits_for"].items():
-        told = next(
-            row["waiting"] for row in state["documents"] if (row["waiting"] or {}).get("code") == reason
-        )
-        out.print(f"{number} wait ({reason}): {told['detail']} {told['next_step']}", markup=False)
+    for code, rows in put_off_rows(state).items():
+        told = rows[0]["waiting"]
+        out.print(f"{len(rows)} wait ({code}): {told['detail']} {told['next_step']}", markup=False)
     if cost := usage_line(state["usage"]):
         out.print(cost, markup=False)
     doubled = [row["filename"] for row in state["documents"] if row.get("duplicate_of")]
@@ -155,6 +162,8 @@ def ingest(
     Exit codes: 0 all well, 1 error, 3 some files failed (with --wait).
     """
     if only_estimate:
+        from api.cli.estimate import estimate, show_estimate
+
         found = estimate(list(collect(paths)), context.settings)
         return print_json(found) if as_json else show_estimate(found)
     if user_id is None and group_id is None:
@@ -187,7 +196,7 @@ def show_values(state: dict[str, Any]) -> None:
     """Print a document, or the numbers of the server, for people."""
     for key, value in state.items():
         if key != "usage":
-            out.print(f"{key}: {value}", markup=False)
+            out.print(f"{key.replace('_', ' ')}: {said(value)}", markup=False)
     spent = state.get("usage") or {}
     for name, one in spent.items() if "calls" not in spent else [("in all", spent)]:
         if cost := usage_line(one):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 from rich.table import Table
 
 from api.cli.console import err, out, print_json
@@ -17,6 +18,8 @@ from api.cli.state import Context
 if TYPE_CHECKING:
     from retrieval.fitting.validation import Validation
     from retrieval.protocols import Embedder, VectorStore
+
+_WIDTH = 200
 
 
 @click.command(name="fit-fusion")
@@ -72,7 +75,9 @@ def fit_fusion(
     if as_json:
         print_json({"weights": str(target), "encoder": weights.encoder, **found.model_dump(mode="json")})
         return
-    out.print(_table(found))
+    # Where no terminal says how wide it is, figures must not be cut to fit.
+    page = out if out.is_terminal else Console(width=_WIDTH)
+    page.print(_table(found))
     out.print(f"Weights for {weights.encoder} written to {target}.", markup=False)
 
 

@@ -3,18 +3,55 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
 
 import click
 
-from api.cli import budget, demo, evaluate, files, fit, keys, parse, remember, search, serve, upkeep
 from api.cli.console import fail
 from api.cli.state import Context
 from ingest.errors import StrataError
 from workers.settings import Settings
 
+# Named, not imported: a command that only asks the server need not wait for the parts of the others.
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "serve": "serve:serve",
+        "stop": "serve:stop",
+        "ingest": "files:ingest",
+        "status": "files:status",
+        "documents": "documents:documents",
+        "delete": "documents:delete",
+        "budget": "budget:budget",
+        "remember": "remember:remember",
+        "search": "search:search",
+        "parse": "parse:parse",
+        "demo": "demo:demo",
+        "keys": "keys:keys",
+        "migrate": "upkeep:migrate",
+        "doctor": "upkeep:doctor",
+        "eval": "evaluate:evaluate_command",
+        "fit-fusion": "fit:fit_fusion",
+    }
+)
+
 
 class _Group(click.Group):
-    """Turns our errors into a sentence, a next step and exit code 1."""
+    """Loads a command when it is asked for; turns our errors into a sentence, a next step and exit code 1."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a command, or None when there is none of this name."""
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        command = getattr(import_module(f"api.cli.{module}"), attribute)
+        assert isinstance(command, click.Command)
+        return command
 
     def invoke(self, context: click.Context) -> object:
         """Run the chosen command."""
@@ -35,25 +72,6 @@ def main(context: click.Context) -> None:
     environ = dict(os.environ)
     context.obj = Context(settings=Settings.from_env(environ), environ=environ)
 
-
-COMMANDS = (
-    serve.serve,
-    serve.stop,
-    files.ingest,
-    files.status,
-    budget.budget,
-    remember.remember,
-    search.search,
-    parse.parse,
-    demo.demo,
-    keys.keys,
-    upkeep.migrate,
-    upkeep.doctor,
-    evaluate.evaluate_command,
-    fit.fit_fusion,
-)
-for command in COMMANDS:
-    main.add_command(command)
 
 if __name__ == "__main__":
     main()

@@ -43,7 +43,15 @@ class _Family:
         self._left -= 1
         parsed = Parsed(name, parse_file(path, name, limits, folder), folder)
         first: IngestError | None = None
-        for index, child in enumerate(parsed.outcome.children if depth < limits.max_depth else ()):
+        inside = parsed.outcome.children
+        if depth >= limits.max_depth and inside:
+            _tell(
+                name,
+                "too_deep",
+                f"{len(inside)} files inside not read, PARSE_MAX_DEPTH is {limits.max_depth}",
+            )
+            inside = ()
+        for index, child in enumerate(inside):
             if self._left <= 0:
                 _tell(child.name, "too_many", f"not read, PARSE_MAX_FAMILY is {limits.max_family}")
                 continue

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import psutil
 
@@ -13,6 +15,7 @@ from api.cli.client import Address, find_server
 from api.cli.console import err
 from api.launcher.home import Home, Running
 from api.launcher.serve import StartFailed, is_ready
+from ingest.errors import StrataError
 from workers.settings import Settings
 
 _START_S = 100.0
@@ -32,12 +35,13 @@ def start_detached(settings: Settings, environ: Mapping[str, str]) -> Address:
     """Start a server in the background and return when it is ready.
 
     Raises:
-        StartFailed: it ended or was not ready within 100 s.
+        StartFailed: it ended or was not ready within 100 s; with the launcher's own words where it left some.
     """
     home = Home(settings)
     home.prepare()
     log_path = home.logs / "launcher.log"
     with log_path.open("ab") as log:
+        began = log.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "api.cli.main", "serve"],
             env={**environ, "STRATA_HOME": str(home.root)},
@@ -55,7 +59,23 @@ def start_detached(settings: Settings, environ: Mapping[str, str]) -> Address:
         if process.poll() is not None:
             break
         time.sleep(0.2)
-    raise StartFailed(f"The server did not become ready; see {log_path} and the logs beside it.")
+    raise _reason(log_path, began)
+
+
+def _reason(log_path: Path, began: int) -> StrataError:
+    """Return why the launcher ended: the error it wrote as its last line, else where to look."""
+    with log_path.open("rb") as log:
+        log.seek(began)
+        lines = log.read().decode("utf-8", "replace").strip().splitlines()
+    try:
+        told = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        told = None
+    if not isinstance(told, dict) or not {"code", "detail", "next_step"} <= set(told):
+        return StartFailed(f"The server did not become ready; see {log_path} and the logs beside it.")
+    failed = StartFailed(told["detail"], next_step=told["next_step"])
+    failed.code = told["code"]
+    return failed
 
 
 def ensure_server(settings: Settings, environ: Mapping[str, str]) -> Address:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from api.cli.client import Client, ServerUnreachable, find_server
 from api.cli.server import ensure_server
 from api.launcher.home import Home
-from workers.services import Services, build_services
 from workers.settings import Settings
+
+if TYPE_CHECKING:
+    from workers.services import Services
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Context:
 
     def services(self) -> Services:
         """Return the parts themselves, past the API: those the environment names, else the local server's."""
+        from workers.services import build_services
+
         if self.settings.qdrant_url and self.settings.celery_broker_url:
             return build_services(self.settings)
         ensure_server(self.settings, self.environ)

@@ -68,7 +68,7 @@ def _worker(settings: Settings, env: dict[str, str]) -> ChildSpec:
 def _api(settings: Settings, env: dict[str, str], port: int) -> ChildSpec:
     command = (
         sys.executable, "-m", "gunicorn", "api.wsgi:app", "--bind", f"{settings.strata_host}:{port}",
-        "--worker-class", "gthread", "--workers", "1", "--threads", "8", "--timeout", "120",
+        "--worker-class", "api.server.Worker", "--workers", "1", "--threads", "8", "--timeout", "120",
         "--graceful-timeout", "10", "--log-level", settings.strata_log_level,
     )  # fmt: skip
     return ChildSpec("api", command, dict(env))

@@ -9,16 +9,18 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import httpx
 import psutil
 
 from api.launcher.children import Child, end_leftovers
 from api.launcher.home import Home, Running, ServerFile
-from api.launcher.parts import Plan, plan
-from api.wiring import prepare_ledger
 from ingest.errors import StrataError
 from workers.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from api.launcher.parts import Plan
 
 _POLL_S = 0.2
 _START_S = 90.0
@@ -125,6 +127,10 @@ def serve(settings: Settings, environ: Mapping[str, str], on_ready: Callable[[st
         SettingsError: the settings would serve the open network without keys.
         StartFailed: the port is taken, or not ready within 90 s.
     """
+    # Only who serves needs these: other commands ask this module whether a server answers.
+    from api.launcher.parts import plan
+    from api.wiring import prepare_ledger
+
     check_exposure(settings)
     home = Home(settings)
     home.prepare()

@@ -43,8 +43,12 @@ def _row(file: BatchFile, spent: Spent) -> dict[str, Any]:
     }
 
 
-def _refuse_strangers(caller: Principal, status: BatchStatus) -> None:
-    """A key bound to one owner sees only batches of that owner."""
+def refuse_strangers(caller: Principal, status: BatchStatus) -> None:
+    """Let a key that is bound to one owner see and fill only batches of that owner.
+
+    Raises:
+        NotFound: somebody else's document is in the batch.
+    """
     for file in status.files:
         if file.document is None:
             continue
@@ -83,7 +87,7 @@ def show(batch_id: str, asked: BatchQuery) -> BatchResponse:
     """Show counts per state and a row per file; with ``wait`` answer when all has ended or time is up."""
     caller = require(Scope.READ)
     status = services().ledger.batches.wait(caller.tenant, batch_id, asked.wait)
-    _refuse_strangers(caller, status)
+    refuse_strangers(caller, status)
     return batch_out(status)
 
 
@@ -99,6 +103,6 @@ def set_budget(batch_id: str, asked: BudgetIn) -> BatchResponse:
     """Set the budget of a batch; work that waited for it goes on within seconds."""
     caller = require(Scope.WRITE)
     batches, budgets = services().ledger.batches, services().ledger.budgets
-    _refuse_strangers(caller, batches.status(caller.tenant, batch_id))
+    refuse_strangers(caller, batches.status(caller.tenant, batch_id))
     budgets.set(caller.tenant, batch_id, Budget(price=asked.budget, tokens=asked.budget_tokens))
     return batch_out(batches.status(caller.tenant, batch_id))

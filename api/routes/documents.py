@@ -10,9 +10,10 @@ from flask import Response, jsonify, request, url_for
 from pydantic import JsonValue, ValidationError
 from werkzeug.datastructures import FileStorage
 
-from api.auth import Scope, owner_for, require
+from api.auth import Scope, adding_for, owner_for, require
 from api.errors import BadRequest, Forbidden
 from api.idempotency import fingerprint, once
+from api.routes.batches import refuse_strangers
 from api.routes.current import services, settings
 from api.schemas.documents import (
     DeletedResponse,
@@ -66,12 +67,13 @@ def _form_owner() -> Owner:
     caller = require(Scope.WRITE)
     form = request.form
     try:
-        return owner_for(
+        owner = owner_for(
             caller, form.get("user_id") or None, form.get("group_id") or None, form.get("session_id") or None
         )
     except ValidationError as error:
         said = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         raise BadRequest(f"Whose memory is it? {said[:1].upper()}{said[1:]}.") from error
+    return adding_for(caller, owner)
 
 
 def _form_metadata() -> dict[str, JsonValue]:
@@ -138,7 +140,11 @@ def upload() -> Response:
 
 def _take_all(owner: Owner, metadata: dict[str, JsonValue], files: list[FileStorage]) -> dict[str, Any]:
     budget = _form_budget()
-    batch_id = request.form.get("batch_id") or services().ledger.batches.create(owner.tenant, budget)
+    batch_id = request.form.get("batch_id")
+    if batch_id:
+        refuse_strangers(require(Scope.WRITE), services().ledger.batches.status(owner.tenant, batch_id))
+    else:
+        batch_id = services().ledger.batches.create(owner.tenant, budget)
     intake = Intake(
         services(), owner, batch_id, metadata, settings().parse.max_file_bytes, _form_flag("replace")
     )

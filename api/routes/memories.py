@@ -11,7 +11,7 @@ from apiflask import APIBlueprint
 from flask import Response, jsonify, request, url_for
 from pydantic import ValidationError
 
-from api.auth import Scope, owner_for, require
+from api.auth import Scope, adding_for, owner_for, require
 from api.errors import BadRequest, TooMuch
 from api.idempotency import once
 from api.routes.current import services, settings
@@ -31,7 +31,7 @@ def add(asked: AddRequest) -> Response:
 
     They are kept when this returns. A message with a known id and other words is a new version of it.
     """
-    owner = owner_of(asked)
+    owner = adding_for(require(Scope.WRITE), owner_of(asked))
     knobs = settings().conversation
     _refuse_too_much(asked.messages, knobs)
 

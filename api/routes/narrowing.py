@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
 from api.auth import Principal
 from api.errors import Forbidden
 from api.routes.current import services
-from retrieval.filters import AllOf, Compare, NotOf, Operator
+from retrieval.filters import AllOf, AnyOf, Compare, FilterExpr, NotOf, Operator
 from retrieval.query_parse import parse_filters
 
 
@@ -17,14 +17,25 @@ def where_of(caller: Principal, filters: Mapping[str, JsonValue]) -> AllOf:
     """Return the condition of a caller's filters, its own owner included.
 
     Raises:
-        Forbidden: the key is bound to somebody else.
+        Forbidden: the filters ask for somebody the key is not bound to, alone, in a list or in a branch.
         InvalidQuery: the filters are not understood, or name no owner.
     """
-    for bound, name in ((caller.user_id, "user_id"), (caller.group_id, "group_id")):
-        asked_for = filters.get(name)
-        if bound and isinstance(asked_for, str) and asked_for != bound:
-            raise Forbidden(f"This key is bound to the {name} '{bound}'.")
-    return parse_filters(filters, user_id=caller.user_id, group_id=caller.group_id)
+    where = parse_filters(filters, user_id=caller.user_id, group_id=caller.group_id)
+    bound = {"user_id": caller.user_id, "group_id": caller.group_id}
+    for field, value in _named(where):
+        if bound.get(field) not in (None, value):
+            raise Forbidden(f"This key is bound to the {field} '{bound[field]}'.")
+    return where
+
+
+def _named(expr: FilterExpr) -> Iterator[tuple[str, object]]:
+    """Yield each field and value that a condition asks for; what it excludes is not asked for."""
+    if isinstance(expr, AllOf | AnyOf):
+        for part in expr.parts:
+            yield from _named(part)
+    elif isinstance(expr, Compare) and expr.operator in (Operator.EQ, Operator.IN):
+        for value in expr.value if isinstance(expr.value, tuple) else (expr.value,):
+            yield expr.field, value
 
 
 def without_hidden(caller: Principal, where: AllOf) -> AllOf:

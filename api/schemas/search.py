@@ -41,7 +41,9 @@ class SearchRequest(BaseModel):
 
     query: Question
     method: SearchMethod = SearchMethod.HYBRID
-    memory_types: list[MemoryType] = [MemoryType.EPISODIC, MemoryType.PROFILE]
+    memory_types: list[MemoryType] = Field(
+        default=[MemoryType.EPISODIC, MemoryType.PROFILE], min_length=1, description="at least one"
+    )
     top_k: int = Field(default=10, ge=1, le=100)
     radius: float | None = Field(default=None, ge=0, le=1, description="drop hits scored below it")
     filters: dict[str, Any] = Field(default_factory=dict)

@@ -39,7 +39,8 @@ _NEVER_AGAINST = frozenset(
 # What a date in the question is worth does not hang on the kind of source; sets of texts hardly ask for one.
 _TAUGHT_BY_TALKS = ("period",)
 _RIDGE = 30.0
-_SIBLING_TRIED = (0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+# Beyond the last a second statement of a source hardly ever stands in an answer, and nothing is gained.
+_SIBLING_TRIED = (0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)
 _LEAST_EPISODE_SHARE = 0.05
 
 

@@ -35,16 +35,9 @@ def fit_presence(learned_from: Sequence[Sample]) -> Presence:
     if truth.all():
         return Presence(intercept=_SURE)
     typical = _typical(learned_from)
-    design = np.array(
-        [
-            [
-                0.0 if np.isnan(value := one.search[name]) else value - middle
-                for name, middle in typical.items()
-            ]
-            for one in learned_from
-        ]
-    )
-    spread = design.std(axis=0) + 1e-9
+    ways = sorted({_way(name) for name in typical})
+    design = np.array([_row(one, typical, ways) for one in learned_from])
+    spread = np.append(design[:, : len(typical)].std(axis=0) + 1e-9, np.ones(len(ways)))
     counts = Counter((one.set_name, bool(one.gold)) for one in learned_from)
     shares = Counter(answerable for _, answerable in counts)
     fair = [
@@ -52,12 +45,26 @@ def fit_presence(learned_from: Sequence[Sample]) -> Presence:
         for one in learned_from
     ]
     model = LogisticRegression(C=1.0, max_iter=1000).fit(design / spread, truth, sample_weight=fair)
-    weights = (model.coef_[0] / spread).tolist()
-    return Presence(
-        intercept=float(model.intercept_[0]),
-        typical=typical,
-        weights=dict(zip(typical, weights, strict=True)),
-    )
+    found = (model.coef_[0] / spread).tolist()
+    weights = dict(zip(typical, found, strict=False))
+    # What a way adds is told by its first signal: as much as if that had another usual value.
+    for way, more in zip(ways, found[len(typical) :], strict=True):
+        first = next(name for name in typical if _way(name) == way)
+        if weights[first]:
+            typical[first] -= more / weights[first]
+    return Presence(intercept=float(model.intercept_[0]), typical=typical, weights=weights)
+
+
+def _row(one: Sample, typical: Mapping[str, float], ways: Sequence[str]) -> list[float]:
+    """Return how far each signal is from its usual value, and by flags which way the search went."""
+    known = {name: one.search[name] - middle for name, middle in typical.items()}
+    taken = {_way(name) for name, value in known.items() if not np.isnan(value)}
+    return [*np.nan_to_num(list(known.values())).tolist(), *(float(way in taken) for way in ways)]
+
+
+def _way(signal: str) -> str:
+    """From which script to which one a signal tells of: all of its name but what is measured."""
+    return signal.partition("_")[2]
 
 
 def _typical(learned_from: Sequence[Sample]) -> dict[str, float]:

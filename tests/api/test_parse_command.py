@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from werkzeug.datastructures import FileStorage
 
 from api.cli.main import main
+from api.uploads import incoming
+from ingest.limits import ParseLimits
 
 
 def archive(members: dict[str, bytes]) -> bytes:
@@ -69,3 +72,27 @@ def test_an_error_exits_1_and_its_last_line_is_json(
     assert (result.exit_code, result.stdout, said["code"]) == (1, "", code)
     assert said["detail"]
     assert said["next_step"]
+
+
+def test_files_that_lie_too_deep_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARSE_MAX_DEPTH", "1")
+    path = tmp_path / "all.zip"
+    inner = archive({"c.txt": b"Too deep.", "d.txt": b"Too deep."})
+    path.write_bytes(archive({"a.txt": b"Sow beans.", "b.zip": inner}))
+    result = run(path, "--text")
+    assert (result.exit_code, "Sow beans." in result.stdout) == (0, True)
+    assert "b.zip: too_deep: 2 files inside not read, PARSE_MAX_DEPTH is 1" in result.stderr
+
+
+def test_a_locked_member_has_one_code_at_upload_and_here(tmp_path: Path) -> None:
+    data = bytearray(archive({"a.txt": b"Sow beans."}))
+    # The bit of encryption, in the member's header and in the directory.
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path = tmp_path / "all.zip"
+    path.write_bytes(data)
+    told = json.loads(run(path).stderr.splitlines()[-1])
+    (upload,) = incoming([FileStorage(io.BytesIO(data), filename="all.zip")], ParseLimits())
+    assert upload.refused is not None
+    assert (told["code"], upload.refused.code) == ("encrypted", "encrypted")
+    assert upload.refused.next_step == told["next_step"]

@@ -152,3 +152,14 @@ def test_the_command_line_tells_what_a_batch_waits_for(capsys: pytest.CaptureFix
     }  # fmt: skip
     show_batch(state)
     assert "1 wait (budget_batch): It is used up. Raise it." in capsys.readouterr().out
+
+
+def test_the_command_line_tells_that_a_service_is_away(capsys: pytest.CaptureFixture[str]) -> None:
+    away = {"code": "llm_unavailable", "detail": "No answer.", "next_step": "Start it.", "until": None}
+    rows = [
+        {"filename": name, "duplicate_of": None, "error": None, "waiting": waiting}
+        for name, waiting in (("a.txt", away), ("b.txt", away), ("c.txt", None))
+    ]
+    none = {"calls": 0, "cached": 0, "failed": 0, "prompt_tokens": 0, "completion_tokens": 0, "price": 0}
+    show_batch({"total": 3, "counts": {"extracting": 3}, "waits_for": {}, "usage": none, "documents": rows})
+    assert "2 wait (llm_unavailable): No answer. Start it." in capsys.readouterr().out

@@ -42,6 +42,42 @@ def test_a_year_alone_counts() -> None:
     assert named_periods("Invoice 2019-0042, part 20191", NOW) == ()
 
 
+@pytest.mark.parametrize("day", [5, 20, 28, 29, 30])
+@pytest.mark.parametrize(
+    ("asked", "meant", "another"),
+    [
+        ("What happened last year?", "2025-06-01", "2023-06-01"),
+        ("去年发生了什么？", "2025-06-01", "2023-06-01"),
+        ("What did we do last month?", "2026-10-15", "2023-10-15"),
+        ("How did last quarter go?", "2026-08-15", "2023-08-15"),
+    ],
+)
+def test_a_relative_time_is_of_one_year_on_whatever_day_it_is_asked(
+    day: int, asked: str, meant: str, another: str
+) -> None:
+    periods = named_periods(asked, NOW.replace(day=day))
+    moments = [datetime.fromisoformat(one).replace(tzinfo=UTC).timestamp() for one in (meant, another)]
+    assert closeness(periods, moments[0], moments[0]) == 1
+    assert closeness(periods, moments[1], moments[1]) < 0.05
+
+
+def test_yesterday_is_not_that_day_of_any_year() -> None:
+    for day in (5, 20, 29):
+        (period,) = named_periods("What did I eat yesterday?", NOW.replace(day=day))
+        assert not period.yearless
+
+
+@pytest.mark.parametrize("asked", ["What did we decide about the Q2 deadline?", "第二季度的预算是多少？"])
+def test_a_quarter_without_a_year_is_a_name_and_no_time(asked: str) -> None:
+    assert named_periods(asked, NOW) == ()
+    assert ask(asked, NOW).terms.indices
+
+
+def test_a_quarter_of_a_year_is_a_time() -> None:
+    assert near("What was decided in Q2 2024?", "2024-05-10") == 1
+    assert near("What was decided in Q2 2024?", "2024-09-10") < 0.05
+
+
 def test_no_time_named_is_near_to_nothing() -> None:
     assert near("Who likes tea?", "2024-01-01") == 0
     assert closeness(named_periods("in May", NOW), None, None) == 0

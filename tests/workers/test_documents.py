@@ -204,18 +204,6 @@ def test_handed_in_again_while_it_is_deleted_it_comes_back(ledger: Ledger) -> No
     finish(ledger, identity)
 
 
-def test_a_new_version_that_holds_nothing_removes_the_old_one(ledger: Ledger, clock: Clock) -> None:
-    old = ledger.documents.accept(upload("a", name="plan.txt")).document.id
-    other = ledger.documents.accept(upload("b", name="plan.txt", owner=Owner(tenant="acme", user_id="ben")))
-    finish(ledger, old)
-    clock.forward(5)
-    new = ledger.documents.accept(upload("c", name="plan.txt", replace_same_name=True)).document.id
-    assert ledger.documents.hidden_ids("acme") == [new]
-    finish(ledger, new)
-    assert ledger.documents.hidden_ids("acme") == [old]
-    assert ledger.documents.get("acme", other.document.id).state is State.QUEUED
-
-
 def test_deleting_all_of_an_owner_leaves_others(ledger: Ledger) -> None:
     mine = ledger.documents.accept(upload("a")).document.id
     theirs = ledger.documents.accept(upload("b", owner=Owner(tenant="acme", user_id="ben"))).document.id

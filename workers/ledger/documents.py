@@ -14,10 +14,9 @@ from workers.ledger.lifecycle import descendants, new_document, restart, retry_t
 from workers.ledger.message_tables import StretchRow
 from workers.ledger.purges import refuse_leaving_bytes
 from workers.ledger.records import document_record
+from workers.ledger.returns import handed_in_again
 from workers.ledger.tables import DocumentRow
-from workers.ledger.versions import comes_back
 from workers.model import ENDED, Accepted, DocumentRecord, Kind, Stage, State, Upload
-from workers.texts import storable
 
 
 class Documents:
@@ -46,14 +45,15 @@ class Documents:
         """
         with self._database.write() as session:
             refuse_leaving_bytes(session, upload)
-            row, created = self._find_or_insert(session, upload, parent)
+            ancestor = self._ancestor(session, upload.owner.tenant, parent)
+            row, created = self._find_or_insert(session, upload, ancestor, parent)
             if created:
                 outbox.put(self._database, session, row.id, Stage.PARSE, self._database.now())
-            requeued = not created and self._revive(session, row, upload)
-            duplicate_of = None if created or requeued else row.id
+            again = not created and handed_in_again(self._database, session, row, upload, ancestor)
+            duplicate_of = None if created or again else row.id
             if batch_id is not None:
                 add_item(session, batch_id, upload.owner.tenant, upload.name, row.id, duplicate_of)
-            return Accepted(document=self._record(session, row), duplicate_of=duplicate_of, requeued=requeued)
+            return Accepted(document=self._record(session, row), duplicate_of=duplicate_of, requeued=again)
 
     def get(self, tenant: str, identity: str) -> DocumentRecord:
         """Return a document.
@@ -185,13 +185,16 @@ class Documents:
                 start_deleting(self._database, session, row)
             return [row.id for row in rows]
 
-    def _find_or_insert(
-        self, session: Session, upload: Upload, parent: tuple[str, str] | None
-    ) -> tuple[DocumentRow, bool]:
-        identity = document_id(upload.owner, upload.sha256, parent=parent)
-        ancestor = self._owned(session, upload.owner.tenant, parent[0]) if parent else None
+    def _ancestor(self, session: Session, tenant: str, parent: tuple[str, str] | None) -> DocumentRow | None:
+        ancestor = self._owned(session, tenant, parent[0]) if parent else None
         if ancestor is not None and ancestor.state in (State.CANCELLED, State.DELETING):
             raise StageStopped(f"The document around it is {ancestor.state}.")
+        return ancestor
+
+    def _find_or_insert(
+        self, session: Session, upload: Upload, ancestor: DocumentRow | None, parent: tuple[str, str] | None
+    ) -> tuple[DocumentRow, bool]:
+        identity = document_id(upload.owner, upload.sha256, parent=parent)
         values = new_document(identity, upload, self._database.now(), ancestor, parent[1] if parent else None)
         while True:
             created = self._database.insert_new(session, DocumentRow, values)
@@ -199,22 +202,6 @@ class Documents:
             # None: it was there and its removal was completed in between.
             if row is not None:
                 return row, created
-
-    def _revive(self, session: Session, row: DocumentRow, upload: Upload) -> bool:
-        """Run a document again whose earlier life did not end well; tell whether it will."""
-        if row.state == State.READY and comes_back(session, row, upload, self._database.now()):
-            row.uploader, row.stage = upload.metadata, Stage.PARSE
-            restart(self._database, session, row)
-            return True
-        if row.state not in (State.FAILED, State.CANCELLED, State.DELETING):
-            return False
-        row.name, row.uploader = storable(upload.name, 1024), upload.metadata
-        row.replace_same_name = row.hidden = upload.replace_same_name
-        if row.state == State.DELETING:
-            row.restore = True
-        else:
-            restart(self._database, session, row)
-        return True
 
     def _owned(self, session: Session, tenant: str, identity: str, *, lock: bool = True) -> DocumentRow:
         query = select(DocumentRow).where(DocumentRow.id == identity, DocumentRow.tenant == tenant)

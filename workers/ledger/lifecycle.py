@@ -33,7 +33,10 @@ def new_document(
         "size_bytes": upload.size_bytes,
         "uploader": upload.metadata,
         "replace_same_name": upload.replace_same_name,
-        "hidden": upload.replace_same_name,
+        # What is found inside a file that was replaced while it was being read is replaced with it.
+        "superseded_by": ancestor.superseded_by if ancestor else None,
+        "superseded_at": ancestor.superseded_at if ancestor else None,
+        "hidden": upload.replace_same_name or bool(ancestor and ancestor.superseded_by),
         "pipeline_version": PIPELINE_VERSION,
         "state": State.QUEUED.value,
         "stage": Stage.PARSE.value,

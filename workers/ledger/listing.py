@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 
-from sqlalchemy import Select, exists, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, exists, func, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from ingest.anchors import Frozen
@@ -42,6 +42,9 @@ class DocumentFilter(Frozen):
     sha256: str | None = None
     states: tuple[State, ...] = ()
     roots_only: bool = False
+
+
+_ALL = DocumentFilter()
 
 
 class Summary(Frozen):
@@ -122,10 +125,10 @@ class Listing:
                 without_facts=session.scalar(select(func.count()).where(ready, row.facts == 0)) or 0,
             )
 
-    def overview(self, tenant: str) -> Overview:
-        """Return the numbers of a tenant."""
+    def overview(self, tenant: str, narrow: DocumentFilter = _ALL) -> Overview:
+        """Return the numbers of a tenant, of the documents a filter lets through."""
         row = DocumentRow
-        mine = row.tenant == tenant
+        mine = and_(*self._conditions(tenant, narrow))
         sums = (func.sum(column) for column in (row.elements, row.episodes, row.facts, row.size_bytes))
         with self._database.read() as session:
             states = session.execute(select(row.state, func.count()).where(mine).group_by(row.state)).all()
@@ -169,12 +172,15 @@ class Listing:
         return found
 
     def _narrowed(self, tenant: str, narrow: DocumentFilter) -> Select[DocumentRow]:
-        query = select(DocumentRow).where(DocumentRow.tenant == tenant)
-        for name, value in narrow.model_dump(exclude={"states", "roots_only"}, exclude_none=True).items():
-            query = query.where(getattr(DocumentRow, name) == value)
+        return select(DocumentRow).where(*self._conditions(tenant, narrow))
+
+    def _conditions(self, tenant: str, narrow: DocumentFilter) -> list[ColumnElement[bool]]:
+        named = narrow.model_dump(exclude={"states", "roots_only"}, exclude_none=True)
+        found = [DocumentRow.tenant == tenant]
+        found += [getattr(DocumentRow, name) == value for name, value in named.items()]
         if narrow.states:
-            query = query.where(DocumentRow.state.in_([state.value for state in narrow.states]))
-        return query.where(DocumentRow.parent_id.is_(None)) if narrow.roots_only else query
+            found.append(DocumentRow.state.in_([state.value for state in narrow.states]))
+        return [*found, DocumentRow.parent_id.is_(None)] if narrow.roots_only else found
 
 
 def _write_cursor(row: DocumentRow) -> str:

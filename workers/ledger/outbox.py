@@ -61,6 +61,13 @@ class Outbox:
             ordered = query.order_by(OutboxRow.available_at, OutboxRow.id)
             return [outbox_entry(row) for row in session.scalars(ordered)]
 
+    def counts(self) -> dict[Stage, int]:
+        """Return how many messages of each stage are sent and not taken, or wait to be sent now or later."""
+        every = select(OutboxRow.stage, func.count()).group_by(OutboxRow.stage)
+        with self._database.read() as session:
+            found = {Stage(stage): count for stage, count in session.execute(every)}
+        return {stage: found.get(stage, 0) for stage in Stage}
+
     def sent_counts(self) -> dict[Stage, int]:
         """Return how many messages each queue should hold."""
         with self._database.read() as session:

@@ -23,7 +23,7 @@ from workers.ledger.purges import mark_if_unused
 from workers.ledger.records import document_record, set_diagnosis
 from workers.ledger.stretches import note_indexed, note_parsed
 from workers.ledger.tables import DocumentRow
-from workers.ledger.versions import end_switch
+from workers.ledger.versions import Replaced, end_switch, replaced, without_successor
 from workers.model import NEXT, STAGE_OF, WORKING, Counts, ErrorRecord, Kind, Lease, Stage, State, given_up
 
 
@@ -101,10 +101,12 @@ class Stages:
     def complete(
         self, lease: Lease, *, counts: Counts | None = None, warnings: Sequence[ParseWarning] | None = None,
         media_type: str | None = None, last: bool = False, revision: int | None = None,
+        told: Replaced | None = None,
     ) -> Stage | None:  # fmt: skip
         """End a stage well and ask for the next, in one transaction.
 
-        After the last stage the document is ready, and older ones it replaces are hidden in the same moment.
+        After the last stage the document is ready. One that was replaced, or is to replace others, since its
+        switch goes through the stage once more instead.
 
         Args:
             lease: the lease of the stage.
@@ -113,6 +115,7 @@ class Stages:
             media_type: the type that was found in the bytes.
             last: the stages that are left have nothing to do.
             revision: of a conversation: which one was parsed.
+            told: how the store was told that the document is replaced.
 
         Returns:
             The stage that was asked for, or None when the document is ready.
@@ -134,6 +137,8 @@ class Stages:
             if revision is not None:
                 note_parsed(session, row, revision)
             following = None if last else NEXT.get(lease.stage)
+            if following is None and (row.replace_same_name or replaced(row) != told):
+                following = lease.stage
             if following is None:
                 self._make_ready(session, row)
             else:
@@ -206,15 +211,13 @@ class Stages:
                 let_go(row)
                 row.stage, row.restore = Stage.PARSE.value, False
                 row.elements = row.episodes = row.facts = row.ungrounded = 0
-                row.superseded_by = row.superseded_at = None
-                row.hidden = row.replace_same_name
                 row.warnings = []
-                row.received_at = self._database.now()
                 set_diagnosis(row, None)
                 restart(self._database, session, row)
                 return Removal(restored=True)
             session.delete(row)
             session.flush()
+            without_successor(self._database, session, lease.document.id)
             drop_unsupported(session, lease.document.owner.tenant)
             leaves = mark_if_unused(self._database, session, lease.document.sha256)
             return Removal(purge=lease.document.sha256 if leaves else None)
@@ -250,4 +253,4 @@ class Stages:
         end(row, State.READY, self._database.now())
         if row.kind == Kind.CONVERSATION:
             note_indexed(self._database, session, row)
-        end_switch(self._database, session, row)
+        end_switch(session, row)

@@ -113,6 +113,14 @@ def test_search_finds_the_evidence_and_the_layers_differ(on_talks: SetReport) ->
     assert found["keyword"]["context"]["characters"]["5"] > found[BASELINE]["context"]["characters"]["1"]
 
 
+def test_no_configuration_is_left_without_candidates(on_talks: SetReport) -> None:
+    # With its dense lanes muted a search had no episodes: their traits come with the dense lane. Without an
+    # encoder the sparse lane brings them, so that is what "no-dense" is.
+    for name, one in by_name(on_talks).items():
+        assert one["hit@10"] >= 0.6, name
+        assert one["context"]["characters"]["5"] > 0, name
+
+
 def test_the_difference_to_the_baseline_is_that_of_the_means(on_talks: SetReport) -> None:
     found = by_name(on_talks)
     ahead = found[DEFAULT]["ahead_of_baseline"]["all"]["recall@5"]

@@ -6,6 +6,7 @@ import pytest
 from retrieval.errors import FitImpossible
 from retrieval.fitting.fit import fit_weights
 from retrieval.fitting.listwise import Ranked, fit_listwise
+from retrieval.fitting.presence import fit_presence
 from retrieval.fitting.samples import Sample
 from retrieval.fitting.validation import final, validate
 from retrieval.fusion import sigmoid
@@ -96,6 +97,21 @@ def test_scores_are_chances_and_both_layers_share_one_scale() -> None:
 def test_without_questions_about_nothing_every_search_counts_as_answerable() -> None:
     weights = fit_weights([one for one in KNOWN if one.gold], "enc")
     assert weights.presence(KNOWN[0].search) > 0.95
+
+
+def test_each_way_between_scripts_has_its_own_usual_value() -> None:
+    # The same lead says less where most questions are about nothing than where most are answered.
+    def asked(number: int, way: str, *, answered: bool) -> Sample:
+        one = sample(number, about_nothing=not answered)
+        lead = float(np.random.default_rng(number).normal(0.5 + 0.1 * answered, 0.05))
+        known = {f"lead_{way}": lead} if way == "to_cjk" else {"cosine_latin": lead}
+        return one._replace(search=dict.fromkeys(SEARCH_SIGNALS, float("nan")) | known, set_name="one")
+
+    known = [asked(at, "latin", answered=at % 5 > 0) for at in range(200)]
+    known += [asked(at, "to_cjk", answered=at % 5 == 0) for at in range(200, 400)]
+    presence = fit_presence(known)
+    nothing = dict.fromkeys(SEARCH_SIGNALS, float("nan"))
+    assert presence(nothing | {"cosine_latin": 0.55}) > presence(nothing | {"lead_to_cjk": 0.55}) + 0.1
 
 
 def test_with_talks_alone_texts_are_ranked_too() -> None:
