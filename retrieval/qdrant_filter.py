@@ -37,7 +37,7 @@ def bound_filter(
     """
     must: list[models.Condition] = [keyword("tenant", tenant)]
     if where is not None:
-        must.append(_compiled(where))
+        must.extend(_flat(where))
     if document_id is not None:
         must.append(keyword("document_id", document_id))
     narrowed: list[models.Condition] = []
@@ -76,10 +76,17 @@ def _any_of(field: str, values: Sequence[str]) -> models.Condition:
     return models.FieldCondition(key=field, match=models.MatchAny(any=list(values)))
 
 
+def _flat(where: FilterExpr) -> list[models.Condition]:
+    """Conditions that all hold, side by side: every nested filter costs time at every point it looks at."""
+    if isinstance(where, AllOf):
+        return [condition for part in where.parts for condition in _flat(part)]
+    return [_compiled(where)]
+
+
 def _compiled(where: FilterExpr) -> models.Condition:
     match where:
-        case AllOf(parts=parts):
-            return models.Filter(must=[_compiled(part) for part in parts])
+        case AllOf():
+            return models.Filter(must=_flat(where))
         case AnyOf(parts=parts):
             return models.Filter(should=[_compiled(part) for part in parts])
         case NotOf(part=AllOf(parts=())):

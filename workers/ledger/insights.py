@@ -50,6 +50,8 @@ class Insights:
         newest = select(InsightRow).where(*wanted).order_by(InsightRow.updated_at.desc()).limit(_MOST)
         with self._database.read() as session:
             rows = {row.id: row for row in session.scalars(newest)}
+            if not rows:
+                return []
             supports = (
                 select(SupportRow, DocumentRow)
                 .join(DocumentRow, DocumentRow.id == SupportRow.document_id)
