@@ -1,15 +1,16 @@
-"""The candidates of a hybrid search: three trips to the store that leave no signal missing.
+"""The candidates of a hybrid search: two or three trips to the store.
 
 1. Facts: the best by their vector, by their words and by the words around them, of the whole memory.
-2. Episodes: the best by summary vector and by the words of their whole text, and the parents of those facts;
-   every one of them with both signals.
-3. Facts again: those found first and all facts of the best episodes, every one with all four signals.
+2. Episodes: the best by summary vector and by the words of their whole text, and the parents of the leading
+   facts; every one of them with both signals.
+3. Facts again, where what stands around them counts: those that lead and all facts of the best episodes,
+   every one with all four signals. Elsewhere the first lists reach deep enough.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from retrieval.asked import Asked
@@ -56,27 +57,25 @@ def gather(
         knobs: depths.
         top_k: results wanted; more episodes are expanded for more.
     """
-    first = _first_facts(trips, probe, scorer, knobs.fact_depth)
-    seen = _leading(first, knobs)
+    first = _first_facts(trips, probe, scorer, knobs)
+    led = _Lanes(*(lane[: knobs.fact_depth] for lane in first))
+    seen = _leading(led, knobs)
     episodes = _episodes(trips, probe, knobs.coarse_depth, _parents(seen))
-    led = _Lanes(*([hit for hit in lane if hit.id in seen] for lane in first))
-    coarse = scorer.coarse(asked, episodes, fact_pool(led.dense, led.sparse, (), led.around))
+    known = _Lanes(*([hit for hit in lane if hit.id in seen] for lane in led))
+    coarse = scorer.coarse(asked, episodes, fact_pool(known.dense, known.sparse, (), known.around))
     order = sorted(range(len(episodes.ids)), key=lambda at: (-coarse[at], episodes.ids[at]))
     best = order[: max(knobs.expand, 2 * top_k)]
-    kinds = {episodes.traits[at].talk for at in best} | {
-        hit.traits.talk for hit in seen.values() if hit.traits
-    }
     expanded = tuple(episodes.ids[at] for at in best)
-    context = scorer.counts_context(kinds)
-    lanes, fresh = _facts(trips, probe, tuple(seen), expanded, knobs, context=context)
-    if not context:
-        lanes[2:] = [], led.around
-    facts = fact_pool(*lanes, known=(tuple(seen.values()), *fresh))
+    kinds = {episodes.traits[at].talk for at in best} | _kinds(seen.values())
+    if scorer.counts_context(kinds):
+        facts, carried = _asked_again(trips, probe, seen, expanded, knobs)
+    else:
+        facts, carried = _at_hand(first, seen, expanded, knobs), ()
     return Candidates(
         episodes=episodes,
         facts=facts,
         scores=scorer.score(asked, episodes, facts),
-        bodies={hit.id: hit for lane in (seen.values(), *fresh) for hit in lane},
+        bodies={hit.id: hit for lane in carried for hit in lane},
         ranks=(_ranks(first.dense), _ranks(first.sparse)),
     )
 
@@ -103,6 +102,10 @@ def _parents(seen: Mapping[str, Scored]) -> tuple[str, ...]:
     return tuple(sorted({hit.traits.parent for hit in seen.values() if hit.traits and hit.traits.parent}))
 
 
+def _kinds(hits: Iterable[Scored]) -> set[bool]:
+    return {hit.traits.talk for hit in hits if hit.traits}
+
+
 def _ranks(lane: Sequence[Scored]) -> dict[str, int]:
     return {hit.id: at for at, hit in enumerate(lane, 1)}
 
@@ -122,14 +125,13 @@ def _padded(probe: Probe, lanes: list[list[Scored]]) -> list[list[Scored]]:
     return [part for lane in lanes for part in ([], lane)]
 
 
-def _first_facts(trips: Lanes, probe: Probe, scorer: Scorer, depth: int) -> _Lanes:
+def _first_facts(trips: Lanes, probe: Probe, scorer: Scorer, knobs: MragKnobs) -> _Lanes:
     """The facts that lead; by the words around them only where those found otherwise say that it counts."""
-    own = _both(probe, depth, Carry.BOTH)
-    around = Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH)
+    own = _both(probe, max(knobs.fact_reach, knobs.fact_depth), Carry.TRAITS)
+    around = Lane(knobs.fact_depth, sparse=probe.sparse, context=True, carry=Carry.TRAITS)
     found = trips.search(Collection.FACTS, own if trips.near else [*own, around])
     dense, sparse = _padded(probe, found[: len(own)])
-    kinds = {hit.traits.talk for lane in (dense, sparse) for hit in lane if hit.traits}
-    if not scorer.counts_context(kinds):
+    if not scorer.counts_context(_kinds([*dense[: knobs.fact_depth], *sparse[: knobs.fact_depth]])):
         return _Lanes(dense, sparse, [])
     (beside,) = trips.search(Collection.FACTS, [around]) if trips.near else found[-1:]
     return _Lanes(dense, sparse, beside)
@@ -150,31 +152,39 @@ def _episodes(trips: Lanes, probe: Probe, depth: int, parents: tuple[str, ...]) 
     return episode_pool(*trips.search(Collection.EPISODES, [by_vector, by_words, bare]))
 
 
-def _facts(
-    trips: Lanes,
-    probe: Probe,
-    ids: tuple[str, ...],
-    parents: tuple[str, ...],
-    knobs: MragKnobs,
-    *,
-    context: bool,
-) -> tuple[list[list[Scored]], list[list[Scored]]]:
-    """Every signal of the facts seen and of those expanded; and the best of the latter with their items.
+def _fresh(lanes: Iterable[Sequence[Scored]], seen: Mapping[str, Scored], depth: int) -> list[list[Scored]]:
+    """The best of each lane that are new: a fact that leads by none of its signals is not worth reading."""
+    return [[hit for hit in lane if hit.id not in seen][:depth] for lane in lanes]
 
-    A fact that leads by none of its signals among the expanded ones is not worth reading. One that a lane
-    leaves out has less of that signal than all it returns. Surroundings are asked about where they count.
+
+def _asked_again(
+    trips: Lanes, probe: Probe, seen: Mapping[str, Scored], parents: tuple[str, ...], knobs: MragKnobs
+) -> tuple[FactPool, Sequence[Sequence[Scored]]]:
+    """Every signal of the facts seen and of the best of those expanded, and what of them came whole.
+
+    A fact that a lane leaves out has less of that signal than all it returns.
     """
-    if not (ids or parents):
-        return [[], [], [], []], []
-    limit, depth = 3 * knobs.fact_depth, knobs.fresh_depth
-    every = _both(probe, limit, Carry.NOTHING)
-    fresh = _both(probe, depth, Carry.BOTH)
-    if context:
-        every += _both(probe, limit, Carry.NOTHING, context=True)
-        fresh.append(Lane(depth, sparse=probe.sparse, context=True, carry=Carry.BOTH))
-    lanes = [
-        *(lane._replace(ids=ids, parents=parents) for lane in every),
-        *(lane._replace(parents=parents, without=ids) for lane in fresh),
-    ]
+    if not (seen or parents):
+        return fact_pool([], [], [], []), []
+    limit, deep = 3 * knobs.fact_depth, knobs.fresh_depth + len(seen)
+    every = _both(probe, limit, Carry.NOTHING) + _both(probe, limit, Carry.NOTHING, context=True)
+    told = [*_both(probe, deep, Carry.BOTH), Lane(deep, sparse=probe.sparse, context=True, carry=Carry.BOTH)]
+    lanes = [lane._replace(ids=tuple(seen), parents=parents) for lane in (*every, *told)]
     found = trips.search(Collection.FACTS, lanes)
-    return _padded(probe, found[: len(every)]), found[len(every) :]
+    carried = found[len(every) :]
+    known = (tuple(seen.values()), *_fresh(carried, seen, knobs.fresh_depth))
+    return fact_pool(*_padded(probe, found[: len(every)]), known=known), carried
+
+
+def _at_hand(
+    first: _Lanes, seen: Mapping[str, Scored], parents: tuple[str, ...], knobs: MragKnobs
+) -> FactPool:
+    """The same from the first lists alone, without what stands around."""
+    of_parents = set(parents)
+    under = [
+        [hit for hit in lane if hit.traits and hit.traits.parent in of_parents]
+        for lane in (first.dense, first.sparse)
+    ]
+    wanted = {*seen, *(hit.id for lane in _fresh(under, seen, knobs.fresh_depth) for hit in lane)}
+    dense, sparse = ([hit for hit in lane if hit.id in wanted] for lane in (first.dense, first.sparse))
+    return fact_pool(dense, sparse, (), ())

@@ -26,7 +26,8 @@ class MragKnobs(Frozen):
 
     Attributes:
         coarse_depth: episodes fetched per lane, whatever ``top_k`` is.
-        fact_depth: facts fetched per lane.
+        fact_depth: facts fetched per lane that lead the way to episodes.
+        fact_reach: facts known per lane, where it is deeper; those of the best episodes are taken from them.
         rrf_k: constant of reciprocal rank fusion.
         fusion: logistic regression with fitted weights (lr), reciprocal ranks (rrf), or what is there (auto).
         lr_weights: weights file for LR; None means the shipped one for the encoder in use.
@@ -40,7 +41,8 @@ class MragKnobs(Frozen):
     """
 
     coarse_depth: int = Field(default=40, ge=1, le=1000)
-    fact_depth: int = Field(default=50, ge=1, le=1000)
+    fact_depth: int = Field(default=40, ge=1, le=1000)
+    fact_reach: int = Field(default=300, ge=1, le=5000)
     rrf_k: int = Field(default=60, ge=1, le=1000)
     fusion: Fusion = Fusion.AUTO
     lr_weights: Path | None = None
@@ -48,7 +50,7 @@ class MragKnobs(Frozen):
     batch: int = Field(default=8, ge=1, le=100)
     expand: int = Field(default=20, ge=1, le=1000)
     facts_per_episode: int = Field(default=50, ge=1, le=1000)
-    fresh_depth: int = Field(default=40, ge=1, le=1000)
+    fresh_depth: int = Field(default=30, ge=1, le=1000)
     patience: int = Field(default=10, ge=1, le=1000)
     relevant_from: float = Field(default=0.1, ge=0, le=1)
 

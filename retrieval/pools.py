@@ -76,7 +76,7 @@ def fact_pool(
         sparse: by the fact's words.
         context_dense: by the vector of its surroundings.
         context_sparse: by the words of its surroundings.
-        known: earlier lanes to take traits from.
+        known: lanes to take traits from; a fact without any is left out.
     """
     lanes = (dense, sparse, context_dense, context_sparse)
     traits = _traits((*known, *lanes))

@@ -26,11 +26,10 @@ def bound_filter(
     document_id: str | None = None,
     parents: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
-    without: Sequence[str] | None = None,
 ) -> models.Filter:
     """Return the filter of one call: this tenant's items, narrowed by everything else that is given.
 
-    Where both ``parents`` and ``ids`` are given, an item passes by either; none of ``without`` does.
+    Where both ``parents`` and ``ids`` are given, an item passes by either.
 
     Raises:
         InvalidQuery: a field, operator or value that does not exist or does not fit.
@@ -46,10 +45,7 @@ def bound_filter(
     if ids is not None:
         narrowed.append(models.HasIdCondition(has_id=list(ids)))
     must.extend([models.Filter(should=narrowed)] if len(narrowed) > 1 else narrowed)
-    left_out: list[models.Condition] | None = None
-    if without:
-        left_out = [models.HasIdCondition(has_id=list(without))]
-    return models.Filter(must=must, must_not=left_out)
+    return models.Filter(must=must)
 
 
 def filter_json(
@@ -58,10 +54,9 @@ def filter_json(
     *,
     parents: tuple[str, ...] | None = None,
     ids: tuple[str, ...] | None = None,
-    without: tuple[str, ...] | None = None,
 ) -> dict[str, Any]:
     """Return ``bound_filter`` as JSON."""
-    found = bound_filter(tenant, where, parents=parents, ids=ids, without=without)
+    found = bound_filter(tenant, where, parents=parents, ids=ids)
     return found.model_dump(mode="json", exclude_none=True)
 
 

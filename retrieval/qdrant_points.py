@@ -101,7 +101,6 @@ class Narrow(Protocol):
         *,
         parents: tuple[str, ...] | None,
         ids: tuple[str, ...] | None,
-        without: tuple[str, ...] | None,
     ) -> Payload:
         """Return the filter."""
 
@@ -152,7 +151,7 @@ def _is_asked(lane: Lane) -> bool:
 
 
 def _asked(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
-    which = narrow(parents=lane.parents, ids=lane.ids, without=lane.without)
+    which = narrow(parents=lane.parents, ids=lane.ids)
     if lane.bare:
         # Never in place of a condition: the tenant's stays where it is.
         which = {**which, "must_not": [*which.get("must_not", ()), {"has_vector": DENSE}]}

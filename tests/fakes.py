@@ -100,7 +100,6 @@ class _Index:
         narrowed = self.narrowed(lane)
         if narrowed is not None:
             kept &= narrowed
-        kept[[self.row[id_] for id_ in lane.without or () if id_ in self.row]] = False
         if lane.bare:
             kept &= ~self.dense[False][1]
         if lane.among:

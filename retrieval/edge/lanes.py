@@ -51,7 +51,6 @@ class _Key(NamedTuple):
     signal: _Signal
     parents: tuple[str, ...] | None
     ids: tuple[str, ...] | None
-    without: tuple[str, ...] | None
     bare: bool
 
 
@@ -104,22 +103,11 @@ class _Asking:
             return _NOTHING  # a question without a single word matches nothing
         if lane.among:
             return self._chosen(lane)
-        key = _Key(_signal(lane), lane.parents, lane.ids, lane.without, lane.bare)
+        key = _Key(_signal(lane), lane.parents, lane.ids, lane.bare)
         held = self._lists.get(key, _NOTHING)
         if held.limit < lane.limit:
-            held = self._lists[key] = self._read_off(lane, key) or self._asked(lane)
+            held = self._lists[key] = self._asked(lane)
         return held if len(held.known) <= lane.limit else held.at(lane.limit, range(lane.limit))
-
-    def _read_off(self, lane: Lane, key: _Key) -> _Listed | None:
-        """Read a lane off one that holds the items it leaves out as well, if that is long enough."""
-        wider = self._lists.get(key._replace(ids=lane.without, without=None))
-        if wider is None or not lane.without or lane.ids is not None:
-            return None
-        left_out = set(lane.without)
-        rest = [at for at, one in enumerate(wider.known) if one.name not in left_out]
-        if len(rest) < lane.limit and len(wider.known) >= wider.limit:
-            return None
-        return wider.at(lane.limit, rest)
 
     def _chosen(self, lane: Lane) -> _Listed:
         """Return what the inner lanes return, by this lane's own signal."""
@@ -159,7 +147,7 @@ class _Asking:
 
     def _filter(self, lane: Lane) -> edge.Filter:
         # Lanes name the same hundreds of ids, and reading an id costs more than finding it.
-        key = lane.parents, lane.ids, lane.without, lane.bare
+        key = lane.parents, lane.ids, lane.bare
         if key not in self._filters:
             self._filters[key] = self._narrowed(lane)
         return self._filters[key]
@@ -173,10 +161,8 @@ class _Asking:
         if lane.ids is not None:
             narrowed.append(_one_of(lane.ids))
         must.extend([edge.Filter(should=narrowed)] if len(narrowed) > 1 else narrowed)
-        must_not: list[edge.ConditionType] = [_one_of(lane.without)] if lane.without else []
-        if lane.bare:
-            must_not.append(edge.HasVectorCondition(DENSE))
-        return edge.Filter(must=must, must_not=must_not or None)
+        must_not: list[edge.ConditionType] | None = [edge.HasVectorCondition(DENSE)] if lane.bare else None
+        return edge.Filter(must=must, must_not=must_not)
 
     def _request(self, lane: Lane, which: edge.Filter) -> edge.QueryRequest:
         signal = _signal(lane)
