@@ -111,7 +111,8 @@ def test_each_way_between_scripts_has_its_own_usual_value() -> None:
     known += [asked(at, "to_cjk", answered=at % 5 == 0) for at in range(200, 400)]
     presence = fit_presence(known)
     nothing = dict.fromkeys(SEARCH_SIGNALS, float("nan"))
-    assert presence(nothing | {"cosine_latin": 0.55}) > presence(nothing | {"lead_to_cjk": 0.55}) + 0.1
+    usual = presence(nothing | {"cosine_latin": 0.6}), presence(nothing | {"lead_to_cjk": 0.6})
+    assert usual[0] > usual[1] + 0.1
 
 
 def test_with_talks_alone_texts_are_ranked_too() -> None:
