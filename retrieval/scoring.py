@@ -19,7 +19,7 @@ from retrieval.asked import Asked
 from retrieval.errors import FingerprintMismatch
 from retrieval.fusion import Floats, rrf
 from retrieval.knobs import Fusion, MragKnobs
-from retrieval.neighbours import coded, earlier
+from retrieval.mixing import crowd, elders, rows_of
 from retrieval.pools import EpisodePool, FactPool
 from retrieval.signals import (
     CONTEXT_SIGNALS,
@@ -31,7 +31,6 @@ from retrieval.signals import (
 from retrieval.traits import Traits
 from retrieval.weights import FusionWeights, Layers, Linear, load_weights, shipped
 
-Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 
@@ -239,26 +238,3 @@ def _counting(parts: Iterable[Linear]) -> frozenset[str]:
 
 def _by_kind(told: Flags, values: Sequence[Floats]) -> Floats:
     return values[0] if len(values) == 1 else np.where(told, *values)
-
-
-def elders(scores: Floats, parents: Sequence[str]) -> Floats:
-    """Return for each fact how many better ones its episode has; equal ones in the order given."""
-    return earlier(np.argsort(-scores, kind="stable"), coded(parents)).astype(np.float64)
-
-
-def rows_of(parents: Sequence[str], episodes: Sequence[str]) -> Rows:
-    """Return the row of each fact's episode, -1 where it is not among them."""
-    row = {id_: at for at, id_ in enumerate(episodes)}
-    return np.array([row.get(parent, -1) for parent in parents], dtype=np.intp)
-
-
-def mixed(facts: Floats, episodes: Floats, parent: Rows) -> Floats:
-    """Return the scores of facts mixed half and half with their episodes', as weights are fitted for."""
-    lifted = np.append(episodes, episodes.min() if len(episodes) else 0.0)[parent]
-    both: Floats = (facts + lifted) / 2
-    return both
-
-
-def crowd(facts: Floats, episodes: Floats, parent: Rows) -> float:
-    """Return the log of the sum of the odds of all facts; 0 when there is none."""
-    return float(np.logaddexp.reduce(mixed(facts, episodes, parent))) if len(facts) else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval.fitting.rough import fair_shares
 from retrieval.fitting.samples import Sample
 from retrieval.fusion import Floats, log_odds, sigmoid
-from retrieval.scoring import elders, mixed
+from retrieval.mixing import elders, mixed
 from retrieval.signals import SEARCH_SIGNALS
 from retrieval.weights import Layers, Presence, Sharpness
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval.fitting.samples import Sample
 from retrieval.fusion import Floats
-from retrieval.scoring import elders
+from retrieval.mixing import elders
 
 _FAR_BELOW = -9.0
 
