@@ -1,4 +1,4 @@
-"""Facts and episodes weighed together: a fact among those of its episode, and all of them among each other."""
+"""Facts and episodes weighed together: a fact among its episode's, and all of them among each other."""
 
 from __future__ import annotations
 
