@@ -42,7 +42,7 @@ class MragKnobs(Frozen):
 
     coarse_depth: int = Field(default=40, ge=1, le=1000)
     fact_depth: int = Field(default=40, ge=1, le=1000)
-    fact_reach: int = Field(default=120, ge=1, le=5000)
+    fact_reach: int = Field(default=200, ge=1, le=5000)
     rrf_k: int = Field(default=60, ge=1, le=1000)
     fusion: Fusion = Fusion.AUTO
     lr_weights: Path | None = None
