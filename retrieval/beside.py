@@ -16,11 +16,11 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from retrieval.model import HitTrace, IndexedEpisode, IndexedFact, LaneCount
 from retrieval.passes import PASS_VERSION, Course, Encode, Found, Order, OwnPasses, Pass
 from retrieval.protocols import Vector
-from retrieval.qdrant_connection import store_errors
-from retrieval.qdrant_filter import filter_json
-from retrieval.qdrant_points import plain
-from retrieval.qdrant_store import QdrantStore
-from retrieval.qdrant_wire import ClientWire
+from retrieval.qdrant.connection import store_errors
+from retrieval.qdrant.filter import filter_json
+from retrieval.qdrant.points import plain
+from retrieval.qdrant.store import QdrantStore
+from retrieval.qdrant.wire import ClientWire
 from retrieval.trips import Trips
 
 # How long a store that does not carry out passes is not asked again: it may be replaced by one that does.

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from retrieval.asked import Asked
 from retrieval.knobs import MragKnobs
-from retrieval.pools import EpisodePool, FactPool, episode_pool, fact_pool
 from retrieval.protocols import Carry, Collection, Lane, Lanes, Scored, SparseVector, Vector
-from retrieval.scoring import Scorer, Scores
+from retrieval.ranking.asked import Asked
+from retrieval.ranking.pools import EpisodePool, FactPool, episode_pool, fact_pool
+from retrieval.ranking.scoring import Scorer, Scores
 
 
 class Probe(NamedTuple):

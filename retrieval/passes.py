@@ -8,15 +8,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from retrieval import mrag
-from retrieval.asked import Asked
-from retrieval.fusion import Floats
 from retrieval.hybrid import Candidates, Probe, gather
 from retrieval.knobs import MragKnobs
 from retrieval.model import HitTrace, IndexedEpisode, IndexedFact
 from retrieval.mrag import CoarseEpisode, MragOutcome, ScoredFact, Survivor
 from retrieval.protocols import Lanes, Vector
-from retrieval.scoring import Scorer
-from retrieval.signals import SIGNALS_VERSION
+from retrieval.ranking.asked import Asked
+from retrieval.ranking.fusion import Floats
+from retrieval.ranking.scoring import Scorer
+from retrieval.ranking.signals import SIGNALS_VERSION
 from retrieval.trips import Trips
 
 # What an order and its results look like and mean, where they are handed to another process.

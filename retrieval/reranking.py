@@ -11,10 +11,10 @@ from retrieval.answering import Items
 from retrieval.deadline import Deadline, Overdue
 from retrieval.errors import RerankerRefused, RerankerUnavailable
 from retrieval.extra_knobs import RerankKnobs
-from retrieval.fusion import sigmoid
 from retrieval.model import Degraded
 from retrieval.passes import Found
 from retrieval.protocols import Reranker
+from retrieval.ranking.fusion import sigmoid
 
 
 class Rerank:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from ingest.errors import TransientError
 from retrieval.answering import Items, compose
-from retrieval.asked import ask
 from retrieval.errors import EmbedderRefused
 from retrieval.knobs import MragKnobs
 from retrieval.model import (
@@ -25,9 +24,10 @@ from retrieval.model import (
 )
 from retrieval.passes import Found, Order, OwnPasses, Passes
 from retrieval.protocols import Collection, Embedder, Lane, Vector, VectorStore
+from retrieval.ranking.asked import ask
+from retrieval.ranking.scoring import Scorer, make_scorer
 from retrieval.reranking import Rerank
 from retrieval.rounds import Gathered, Rounds
-from retrieval.scoring import Scorer, make_scorer
 from retrieval.trips import Trips
 
 

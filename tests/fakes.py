@@ -23,7 +23,7 @@ from retrieval.protocols import (
     Surroundings,
     Vector,
 )
-from retrieval.qdrant_payload import episode_payload, fact_payload
+from retrieval.qdrant.payload import episode_payload, fact_payload
 from retrieval.surroundings import alone
 from retrieval.tokenizer import tokenize
 from retrieval.traits import Traits

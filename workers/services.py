@@ -51,7 +51,7 @@ PRELOADED = (
     "ingest.blobs",
     "ingest.parse",
     "retrieval.embedders.table",
-    "retrieval.qdrant_store",
+    "retrieval.qdrant.store",
     "retrieval.search",
 )
 
@@ -142,7 +142,7 @@ def build_services(settings: Settings) -> Services:
     from retrieval.beside import StorePasses
     from retrieval.embedders.meter import Meter
     from retrieval.embedders.table import make_embedder
-    from retrieval.qdrant_store import QdrantStore
+    from retrieval.qdrant.store import QdrantStore
     from retrieval.search import Searcher
     from workers.asking import make_extras
 
@@ -220,7 +220,7 @@ def open_blobs(settings: Settings) -> Blobs:
 def _qdrant(settings: Settings) -> QdrantClient:
     from qdrant_client import QdrantClient
 
-    from retrieval.qdrant_connection import connect
+    from retrieval.qdrant.connection import connect
 
     if not settings.qdrant_url:
         raise SettingsError("QDRANT_URL: not set; `strata serve` starts a store of its own.")

@@ -20,7 +20,7 @@ from retrieval.fitting.samples import Memory, Sample, group_of, samples
 from retrieval.fitting.validation import folds_of
 from retrieval.knobs import MragKnobs
 from retrieval.protocols import Embedder, VectorStore
-from retrieval.weights import FusionWeights
+from retrieval.ranking.weights import FusionWeights
 
 # Answerable questions of a set that a fit learns from; more change little and take long.
 _LESSONS = 400

@@ -28,7 +28,7 @@ from retrieval.embedders.table import make_embedder
 from retrieval.embedding_cache import CachedEmbedder, VectorCache
 from retrieval.evaluation.replay import ReplayEmbedder, ReplayStore
 from retrieval.protocols import Embedder
-from retrieval.qdrant_connection import connect
+from retrieval.qdrant.connection import connect
 from retrieval.search import Searcher
 from workers.asking import make_extras
 from workers.run import run_stage

@@ -21,10 +21,10 @@ from retrieval.knobs import MragKnobs
 from retrieval.model import SearchQuery
 from retrieval.protocols import Embedder, Vector
 from retrieval.query_parse import parse_filters
-from retrieval.scoring import LrScorer
+from retrieval.ranking.scoring import LrScorer
+from retrieval.ranking.weights import FusionWeights
 from retrieval.search import Searcher
 from retrieval.sparse import encode_query
-from retrieval.weights import FusionWeights
 from workers.asking import make_extras
 
 # How deep the baseline's lists are read; they are cut to the size of other answers.

@@ -17,8 +17,8 @@ from retrieval.edge.filters import read_filter
 from retrieval.edge.remembered import Known
 from retrieval.edge.shards import Shard
 from retrieval.protocols import Carry, Collection, Lane, Scored, SparseVector
+from retrieval.qdrant.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 from retrieval.traits import Traits
-from retrieval.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _score = attrgetter("score")
 

@@ -9,7 +9,6 @@ import numpy as np
 import qdrant_edge as edge
 from pydantic import ValidationError
 
-from retrieval.asked import Asked
 from retrieval.edge.catalog import Catalog
 from retrieval.edge.fields import Fields, Refusal
 from retrieval.edge.lanes import EngineLanes
@@ -17,7 +16,8 @@ from retrieval.edge.shards import Shard
 from retrieval.knobs import MragKnobs
 from retrieval.passes import PASS_VERSION, Order, rank
 from retrieval.protocols import Collection, Vector
-from retrieval.scoring import unpacked_scorer
+from retrieval.ranking.asked import Asked
+from retrieval.ranking.scoring import unpacked_scorer
 from retrieval.trips import lane_counts
 
 _BODY = edge.PayloadSelector.Include(["body"])

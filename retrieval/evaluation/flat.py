@@ -16,8 +16,8 @@ import numpy as np
 from extract.scripts import estimate_tokens
 from retrieval.evaluation.judging import Hit
 from retrieval.evaluation.sets import Passage
-from retrieval.fusion import Floats, rrf
 from retrieval.protocols import Embedder, SparseVector, Vector
+from retrieval.ranking.fusion import Floats, rrf
 from retrieval.sparse import encode_document
 from retrieval.tokenizer import tokenize
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval.fusion import Floats
+from retrieval.ranking.fusion import Floats
 
 Covered = Sequence[Collection[str]]
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from retrieval.filters import FilterExpr
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Collection, Embedder, Lane, Scored, Vector
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.store import QdrantStore
 
 Muted = Callable[[Collection, Lane], bool]
 _T = TypeVar("_T")

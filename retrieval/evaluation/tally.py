@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from ingest.anchors import Frozen
 from retrieval.evaluation.judging import Level
 from retrieval.evaluation.metrics import Interval, intervals
-from retrieval.fusion import Floats
+from retrieval.ranking.fusion import Floats
 
 # All types of questions together.
 ALL = "all"

@@ -9,8 +9,8 @@ import numpy as np
 
 from retrieval.fitting.rough import Rough, fair_shares
 from retrieval.fitting.samples import Sample, Truth
-from retrieval.fusion import Floats, sigmoid
-from retrieval.weights import Layers, Linear, Squash
+from retrieval.ranking.fusion import Floats, sigmoid
+from retrieval.ranking.weights import Layers, Linear, Squash
 
 _LEADERS = 10
 _LEAST_SLOPE = 0.05

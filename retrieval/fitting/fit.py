@@ -22,10 +22,10 @@ from retrieval.fitting.listwise import Ranked, fit_listwise
 from retrieval.fitting.presence import fit_presence, fit_sharpness
 from retrieval.fitting.rough import Rough, fair_shares
 from retrieval.fitting.samples import Sample
-from retrieval.fusion import Floats
-from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SIGNALS_VERSION
+from retrieval.ranking.fusion import Floats
+from retrieval.ranking.signals import EPISODE_SIGNALS, FACT_SIGNALS, SIGNALS_VERSION
+from retrieval.ranking.weights import FusionWeights
 from retrieval.tokenizer import TOKENIZER_VERSION
-from retrieval.weights import FusionWeights
 
 # Texts have no speakers, and their headings and lists end in no question mark.
 _TALK_ONLY = frozenset({"named", "partner", "question", "answers", "confidence"})

@@ -14,7 +14,7 @@ import numpy as np
 
 from retrieval.errors import FitImpossible
 from retrieval.fitting.samples import Truth
-from retrieval.fusion import Floats
+from retrieval.ranking.fusion import Floats
 
 # Candidates beyond these have no chance and only cost time.
 _KEPT = 250

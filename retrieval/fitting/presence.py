@@ -9,10 +9,10 @@ import numpy as np
 
 from retrieval.fitting.rough import fair_shares
 from retrieval.fitting.samples import Sample
-from retrieval.fusion import Floats, log_odds, sigmoid
-from retrieval.mixing import elders, mixed
-from retrieval.signals import SEARCH_SIGNALS
-from retrieval.weights import Layers, Presence, Sharpness
+from retrieval.ranking.fusion import Floats, log_odds, sigmoid
+from retrieval.ranking.mixing import elders, mixed
+from retrieval.ranking.signals import SEARCH_SIGNALS
+from retrieval.ranking.weights import Layers, Presence, Sharpness
 
 _LEADERS = 10
 _LEAST_SLOPE = 0.1

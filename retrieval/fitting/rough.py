@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval.fitting.samples import Sample
-from retrieval.fusion import Floats
-from retrieval.mixing import elders
+from retrieval.ranking.fusion import Floats
+from retrieval.ranking.mixing import elders
 
 _FAR_BELOW = -9.0
 

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.anchors import MessageAnchor
-from retrieval.asked import ask
 from retrieval.evaluation.corpus import documents, extractions
 from retrieval.evaluation.metrics import Covered
 from retrieval.evaluation.sets import EVERYWHERE, Question, QuestionSet
 from retrieval.filters import AllOf, Compare, Operator
-from retrieval.fusion import Floats, rrf
 from retrieval.hybrid import Probe, gather
 from retrieval.index import index_document
 from retrieval.knobs import MragKnobs
 from retrieval.model import SearchQuery
-from retrieval.pools import EpisodePool, FactPool
 from retrieval.protocols import Embedder, VectorStore
-from retrieval.scoring import RrfScorer
-from retrieval.signals import episode_signals, fact_signals, search_signals
+from retrieval.ranking.asked import ask
+from retrieval.ranking.fusion import Floats, rrf
+from retrieval.ranking.pools import EpisodePool, FactPool
+from retrieval.ranking.scoring import RrfScorer
+from retrieval.ranking.signals import episode_signals, fact_signals, search_signals
 from retrieval.trips import Trips
 
 Truth = NDArray[np.bool_]

@@ -12,8 +12,8 @@ from retrieval.evaluation.metrics import auroc, hit_at, recall_at, reciprocal_ra
 from retrieval.fitting.fit import fit_weights
 from retrieval.fitting.presence import final_odds
 from retrieval.fitting.samples import Sample
-from retrieval.fusion import Floats
-from retrieval.weights import FusionWeights
+from retrieval.ranking.fusion import Floats
+from retrieval.ranking.weights import FusionWeights
 
 _CUTOFF = 10
 # Far more than there are questions about nothing in a set.

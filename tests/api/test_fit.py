@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from api.cli.main import main
 from retrieval.embedders.fake import HashEmbedder
-from retrieval.weights import load_weights
+from retrieval.ranking.weights import load_weights
 from tests.api.evaluation import tiny
 from tests.fakes import MemoryStore
 

@@ -33,10 +33,10 @@ from retrieval.embedders.e5 import E5Embedder
 from retrieval.filters import AllOf, AsOf, Compare
 from retrieval.index import index_document
 from retrieval.protocols import Collection, Vector
-from retrieval.qdrant_connection import connect
-from retrieval.qdrant_filter import bound_filter
-from retrieval.qdrant_schema import real_name
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.connection import connect
+from retrieval.qdrant.filter import bound_filter
+from retrieval.qdrant.schema import real_name
+from retrieval.qdrant.store import QdrantStore
 from retrieval.sparse import encode_query
 from tests.e2e.instance import Instance
 from tests.retrieval.store_process import StoreProcess

@@ -21,8 +21,8 @@ import psutil
 from retrieval.filters import AllOf, Compare
 from retrieval.model import IndexedFact
 from retrieval.protocols import Carry, Collection, Lane, SparseVector, Vector
-from retrieval.qdrant_connection import connect
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.connection import connect
+from retrieval.qdrant.store import QdrantStore
 from tests.retrieval.builders import a_fact, day, owner
 from tests.retrieval.store_process import StoreProcess
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import rrf, sigmoid
+from retrieval.ranking.fusion import rrf, sigmoid
 from retrieval.sparse import encode_query
 
 

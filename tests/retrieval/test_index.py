@@ -14,7 +14,7 @@ from retrieval.index import IndexReport, index_document
 from retrieval.index_texts import episode_dense_text, fact_dense_text, fact_terms
 from retrieval.model import IndexedFact
 from retrieval.protocols import Collection, Lane, Vector
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.store import QdrantStore
 from retrieval.sparse import encode_query
 from tests.fakes import MemoryStore
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner

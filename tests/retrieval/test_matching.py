@@ -9,7 +9,7 @@ from retrieval.filters import AllOf, AnyOf, AsOf, Compare, FilterExpr, NotOf, Op
 from retrieval.matching import Fields, matches, owner_values
 from retrieval.model import IndexedFact
 from retrieval.protocols import Collection, SparseVector
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.store import QdrantStore
 from tests.retrieval.builders import NOW, a_fact, day, owner
 from tests.retrieval.test_store_contract import CASES
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.neighbours import beside, coded, earlier
+from retrieval.ranking.neighbours import beside, coded, earlier
 from retrieval.traits import Traits
 
 GROUPS = st.lists(st.sampled_from("abcd"), max_size=20)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from retrieval.asked import ask
-from retrieval.periods import closeness, named_periods
+from retrieval.ranking.asked import ask
+from retrieval.ranking.periods import closeness, named_periods
 from retrieval.traits import Traits
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qdrant_client import models
 
 from retrieval.filters import AllOf, AnyOf, Compare, FilterExpr, NotOf
-from retrieval.qdrant_filter import bound_filter
+from retrieval.qdrant.filter import bound_filter
 
 COMPARES = st.builds(
     Compare,

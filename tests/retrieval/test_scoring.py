@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.asked import ask
 from retrieval.embedders.e5 import E5Embedder
 from retrieval.errors import FingerprintMismatch, WeightsDamaged
-from retrieval.fusion import sigmoid
 from retrieval.knobs import MragKnobs
-from retrieval.pools import EpisodePool, FactPool
-from retrieval.scoring import LrScorer, RrfScorer, Scorer, make_scorer, unpacked_scorer
-from retrieval.signals import SEARCH_SIGNALS, SIGNALS_VERSION
+from retrieval.ranking.asked import ask
+from retrieval.ranking.fusion import sigmoid
+from retrieval.ranking.pools import EpisodePool, FactPool
+from retrieval.ranking.scoring import LrScorer, RrfScorer, Scorer, make_scorer, unpacked_scorer
+from retrieval.ranking.signals import SEARCH_SIGNALS, SIGNALS_VERSION
+from retrieval.ranking.weights import FusionWeights, Layers, Linear, Presence, Sharpness, load_weights
 from retrieval.tokenizer import TOKENIZER_VERSION
 from retrieval.traits import Traits
-from retrieval.weights import FusionWeights, Layers, Linear, Presence, Sharpness, load_weights
 
 ENCODER = "enc-1"
 LAYERS = Layers(

@@ -16,10 +16,10 @@ from retrieval.index import index_document
 from retrieval.knobs import MragKnobs
 from retrieval.model import Include, MemoryType, SearchMethod, SearchQuery
 from retrieval.protocols import Vector, VectorStore
-from retrieval.qdrant_store import QdrantStore
-from retrieval.scoring import LrScorer
+from retrieval.qdrant.store import QdrantStore
+from retrieval.ranking.scoring import LrScorer
+from retrieval.ranking.weights import FusionWeights, Layers, Linear, Squash
 from retrieval.search import Searcher
-from retrieval.weights import FusionWeights, Layers, Linear, Squash
 from tests.fakes import MemoryStore
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner
 

@@ -13,8 +13,8 @@ import pytest
 from retrieval.errors import StoreUnavailable
 from retrieval.knobs import Fusion, MragKnobs
 from retrieval.model import SearchAnswer, SearchMethod
-from retrieval.qdrant_connection import connect
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.connection import connect
+from retrieval.qdrant.store import QdrantStore
 from retrieval.search import Searcher
 from tests.retrieval.store_process import StoreProcess
 from tests.retrieval.test_search import EMBEDDER, ask, fill

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.asked import ask
-from retrieval.pools import EpisodePool, FactPool
-from retrieval.signals import (
+from retrieval.ranking.asked import ask
+from retrieval.ranking.pools import EpisodePool, FactPool
+from retrieval.ranking.signals import (
     EPISODE_SIGNALS,
     FACT_SIGNALS,
     SEARCH_SIGNALS,

@@ -15,9 +15,9 @@ from retrieval.errors import InvalidQuery
 from retrieval.filters import AllOf, AnyOf, AsOf, Compare, FilterExpr, NotOf
 from retrieval.model import IndexedEpisode, IndexedFact
 from retrieval.protocols import Carry, Collection, Lane, SparseVector, Surroundings, Vector
-from retrieval.qdrant_connection import connect
-from retrieval.qdrant_schema import in_memory, real_name
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.connection import connect
+from retrieval.qdrant.schema import in_memory, real_name
+from retrieval.qdrant.store import QdrantStore
 from retrieval.sparse import encode_document, encode_query
 from retrieval.traits import Traits, fact_traits
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner

@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient
 from ingest.blobs import BlobStore
 from ingest.model import Owner
 from retrieval.embedders.fake import HashEmbedder
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.store import QdrantStore
 from retrieval.search import Searcher
 from tests.workers.stand_ins import LineExtractor, parse_lines, split_lines
 from workers.ledger.ledger import Ledger

@@ -14,7 +14,7 @@ from retrieval.embedders.openai import OpenAIEmbedder
 from retrieval.embedding_cache import CachedEmbedder, VectorCache
 from retrieval.knobs import EmbedKnobs
 from retrieval.protocols import Collection
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.store import QdrantStore
 from tests.fault_server import TOO_FAST, Fault, FaultServer, serving
 from tests.workers.parts import drain, hand_in
 from workers.model import State

@@ -13,7 +13,6 @@ from qdrant_client import QdrantClient
 
 from extract.model import AtomicFact, Extraction, SegmentKind
 from ingest.model import Document, Source
-from retrieval.asked import ask as understood
 from retrieval.beside import StorePasses
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.errors import EmbedderUnavailable
@@ -23,11 +22,12 @@ from retrieval.knobs import MragKnobs
 from retrieval.model import FactHit, Include, SearchAnswer, SearchQuery
 from retrieval.passes import PASS_VERSION
 from retrieval.protocols import Collection, Vector
-from retrieval.qdrant_connection import connect
-from retrieval.qdrant_store import QdrantStore
-from retrieval.scoring import LrScorer, RrfScorer, Scorer
+from retrieval.qdrant.connection import connect
+from retrieval.qdrant.store import QdrantStore
+from retrieval.ranking.asked import ask as understood
+from retrieval.ranking.scoring import LrScorer, RrfScorer, Scorer
+from retrieval.ranking.weights import FusionWeights, Layers, Linear
 from retrieval.search import Extras, Searcher
-from retrieval.weights import FusionWeights, Layers, Linear
 from tests.retrieval.builders import NOW, a_fact, an_episode, day, owner
 from tests.retrieval.store_process import StoreProcess
 

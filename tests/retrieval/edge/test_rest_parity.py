@@ -11,7 +11,7 @@ import pytest
 from qdrant_client import QdrantClient
 from qdrant_client import models as m
 
-from retrieval.qdrant_connection import connect
+from retrieval.qdrant.connection import connect
 from tests.retrieval.store_process import StoreProcess
 
 pytestmark = pytest.mark.integration

@@ -17,8 +17,8 @@ from retrieval.edge.server import EXIT_DAMAGED, EXIT_IN_USE, EXIT_PORT, EXIT_USA
 from retrieval.embedders.fake import HashEmbedder
 from retrieval.errors import StoreRefused, StoreUnavailable
 from retrieval.protocols import Collection
-from retrieval.qdrant_connection import connect
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.connection import connect
+from retrieval.qdrant.store import QdrantStore
 from retrieval.sparse import encode_document
 from tests.retrieval.builders import a_fact
 from tests.retrieval.store_process import StoreProcess

@@ -9,7 +9,7 @@ from retrieval.embedders.fake import HashEmbedder
 from retrieval.evaluation.replay import ReplayEmbedder, ReplayStore
 from retrieval.filters import AllOf, Compare, FilterExpr, Operator
 from retrieval.protocols import Collection, Lane, Scored
-from retrieval.qdrant_store import QdrantStore
+from retrieval.qdrant.store import QdrantStore
 from retrieval.sparse import encode_document, encode_query
 from tests.retrieval.builders import a_fact
 

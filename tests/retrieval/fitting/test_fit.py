@@ -9,8 +9,8 @@ from retrieval.fitting.listwise import Ranked, fit_listwise
 from retrieval.fitting.presence import fit_presence
 from retrieval.fitting.samples import Sample
 from retrieval.fitting.validation import final, validate
-from retrieval.fusion import sigmoid
-from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS
+from retrieval.ranking.fusion import sigmoid
+from retrieval.ranking.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS
 
 FACTS, EPISODES = 40, 8
 

@@ -8,7 +8,7 @@ from retrieval.evaluation.sets import Passage, Question, QuestionSet
 from retrieval.fitting.lessons import OFF_TOPIC, lessons
 from retrieval.knobs import MragKnobs
 from retrieval.protocols import Embedder, VectorStore
-from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS
+from retrieval.ranking.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS
 from tests.fakes import MemoryStore
 
 TURNS = (

@@ -12,11 +12,11 @@ from pydantic import Field, ValidationError
 
 from ingest.anchors import Frozen
 from retrieval.errors import FingerprintMismatch, WeightsDamaged
-from retrieval.fusion import CLIP, Floats, log_odds, sigmoid
-from retrieval.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS, SIGNALS_VERSION
+from retrieval.ranking.fusion import CLIP, Floats, log_odds, sigmoid
+from retrieval.ranking.signals import EPISODE_SIGNALS, FACT_SIGNALS, SEARCH_SIGNALS, SIGNALS_VERSION
 from retrieval.tokenizer import TOKENIZER_VERSION
 
-SHIPPED = Path(__file__).parent / "shipped"
+SHIPPED = Path(__file__).parents[1] / "shipped"
 
 
 class Linear(Frozen):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.fusion import Floats
-from retrieval.neighbours import coded, earlier
+from retrieval.ranking.fusion import Floats
+from retrieval.ranking.neighbours import coded, earlier
 
 Rows = NDArray[np.intp]
 

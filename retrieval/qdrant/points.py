@@ -19,8 +19,8 @@ from retrieval.protocols import (
     Surroundings,
     Vector,
 )
-from retrieval.qdrant_payload import Payload, read_carried
-from retrieval.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
+from retrieval.qdrant.payload import Payload, read_carried
+from retrieval.qdrant.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 _BATCH_POINTS = 128
 _BATCH_BYTES = 12 * 2**20

@@ -15,21 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.anchors import Frozen
-from retrieval.asked import Asked
 from retrieval.errors import FingerprintMismatch
-from retrieval.fusion import Floats, rrf
 from retrieval.knobs import Fusion, MragKnobs
-from retrieval.mixing import crowd, elders, rows_of
-from retrieval.pools import EpisodePool, FactPool
-from retrieval.signals import (
+from retrieval.ranking.asked import Asked
+from retrieval.ranking.fusion import Floats, rrf
+from retrieval.ranking.mixing import crowd, elders, rows_of
+from retrieval.ranking.pools import EpisodePool, FactPool
+from retrieval.ranking.signals import (
     CONTEXT_SIGNALS,
     episode_signals,
     fact_signals,
     search_signals,
     trust_in_words,
 )
+from retrieval.ranking.weights import FusionWeights, Layers, Linear, load_weights, shipped
 from retrieval.traits import Traits
-from retrieval.weights import FusionWeights, Layers, Linear, load_weights, shipped
 
 Flags = NDArray[np.bool_]
 

@@ -14,7 +14,7 @@ from qdrant_client import models
 
 from retrieval.errors import InvalidQuery
 from retrieval.filters import FIELDS, TIME_FIELDS, AllOf, AnyOf, AsOf, Compare, FilterExpr, NotOf, Operator
-from retrieval.qdrant_payload import WORD_FIELDS, words_of
+from retrieval.qdrant.payload import WORD_FIELDS, words_of
 
 _NOTHING = models.HasIdCondition(has_id=[])
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from extract.language import detect_language
-from retrieval.periods import Period, closeness, named_periods
 from retrieval.protocols import SparseVector
+from retrieval.ranking.periods import Period, closeness, named_periods
 from retrieval.sparse import encode_query
 from retrieval.traits import Traits
 

@@ -12,10 +12,10 @@ from math import sqrt
 
 import numpy as np
 
-from retrieval.asked import Asked
-from retrieval.fusion import Floats
-from retrieval.neighbours import Line, Places, beside
-from retrieval.pools import EpisodePool, FactPool
+from retrieval.ranking.asked import Asked
+from retrieval.ranking.fusion import Floats
+from retrieval.ranking.neighbours import Line, Places, beside
+from retrieval.ranking.pools import EpisodePool, FactPool
 from retrieval.traits import Traits
 
 # What the signals mean. Weights fitted for another meaning are refused, so a change needs a new name.

@@ -21,12 +21,12 @@ from retrieval.protocols import (
     Surroundings,
     Vector,
 )
-from retrieval.qdrant_connection import store_errors
-from retrieval.qdrant_filter import bound_filter, filter_json
-from retrieval.qdrant_payload import episode_payload, fact_payload, instant, read_item
-from retrieval.qdrant_points import StorePoint, batches, lane_request, read_hits, read_vectors
-from retrieval.qdrant_schema import alias_targets, create_missing, point_aliases, real_name, retired_names
-from retrieval.qdrant_wire import wire_of
+from retrieval.qdrant.connection import store_errors
+from retrieval.qdrant.filter import bound_filter, filter_json
+from retrieval.qdrant.payload import episode_payload, fact_payload, instant, read_item
+from retrieval.qdrant.points import StorePoint, batches, lane_request, read_hits, read_vectors
+from retrieval.qdrant.schema import alias_targets, create_missing, point_aliases, real_name, retired_names
+from retrieval.qdrant.wire import wire_of
 from retrieval.surroundings import alone
 
 _PAGE = 1000

@@ -10,9 +10,9 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from retrieval.protocols import Collection
-from retrieval.qdrant_payload import WORD_FIELDS
+from retrieval.qdrant.payload import WORD_FIELDS
+from retrieval.qdrant.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 from retrieval.tokenizer import TOKENIZER_VERSION
-from retrieval.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 
 # Changes when points written before lack something that searches need.
 _LAYOUT = "5"

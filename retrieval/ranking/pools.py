@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval.fusion import Floats
 from retrieval.protocols import Scored
+from retrieval.ranking.fusion import Floats
 from retrieval.traits import Traits
 
 
