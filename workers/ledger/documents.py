@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select, union
+from sqlalchemy import bindparam, func, select, union
 from sqlalchemy.orm import Session
 
 from ingest.ids import document_id
@@ -17,6 +17,17 @@ from workers.ledger.records import document_record
 from workers.ledger.returns import handed_in_again
 from workers.ledger.tables import DocumentRow
 from workers.model import ENDED, Accepted, DocumentRecord, Kind, Stage, State, Upload
+
+# Every search asks this; putting the question together took longer than the answer.
+_HIDDEN = union(
+    select(DocumentRow.id).where(
+        DocumentRow.tenant == bindparam("tenant"), DocumentRow.state == State.DELETING
+    ),
+    select(DocumentRow.id).where(DocumentRow.tenant == bindparam("tenant"), DocumentRow.hidden.is_(True)),
+    select(StretchRow.document_id).where(
+        StretchRow.tenant == bindparam("tenant"), StretchRow.pending, StretchRow.withdrawn
+    ),
+)
 
 
 class Documents:
@@ -86,15 +97,8 @@ class Documents:
         They are being deleted, hold messages that were taken out since they were indexed, or a newer version
         is taking, or has just taken, the place of an older one.
         """
-        going = select(DocumentRow.id).where(
-            DocumentRow.tenant == tenant, DocumentRow.state == State.DELETING
-        )
-        switching = select(DocumentRow.id).where(DocumentRow.tenant == tenant, DocumentRow.hidden.is_(True))
-        withdrawn = select(StretchRow.document_id).where(
-            StretchRow.tenant == tenant, StretchRow.pending, StretchRow.withdrawn
-        )
         with self._database.read() as session:
-            return list(session.scalars(union(going, switching, withdrawn)))
+            return list(session.scalars(_HIDDEN, {"tenant": tenant}))
 
     def cancel(self, tenant: str, identity: str) -> DocumentRecord:
         """Stop work on a document and on what was found inside it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, delete, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from extract.reflection.model import AgentCase, AgentSkill, Change, Insight, KnownInsight, ProfileEntry
@@ -23,6 +23,8 @@ PROFILE = ("attribute", "preference")
 CASE = ("case",)
 SKILL = ("skill",)
 _MOST = 1000
+# Every search asks this; without a language model there is nothing, and the whole question takes longer.
+_ANY = select(exists().where(InsightRow.tenant == bindparam("tenant")))
 
 
 class Insights:
@@ -43,6 +45,9 @@ class Insights:
             ids: only these; None does not narrow.
             owner: ``user_id`` and ``group_id``: those that are wanted; None does not narrow.
         """
+        with self._database.read() as session:
+            if not session.scalar(_ANY, {"tenant": tenant}):
+                return []
         wanted = [InsightRow.tenant == tenant, InsightRow.kind.in_(kinds)]
         wanted += [getattr(InsightRow, name).in_(some) for name, some in owner.items() if some is not None]
         if ids is not None:

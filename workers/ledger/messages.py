@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, tuple_
+from sqlalchemy import ColumnElement, bindparam, exists, select, tuple_
 
 from ingest.model import Owner
 from ingest.sources.conversation import Message, Role
@@ -27,6 +27,9 @@ _OF_DOCUMENT = (
     DocumentRow.state,
 )
 
+# Every search asks this; mostly there is nothing, and putting the whole question together takes longer.
+_ANY_PENDING = select(exists().where(StretchRow.tenant == bindparam("tenant"), StretchRow.pending.is_(True)))
+
 
 class Messages:
     """Reads the messages of all tenants; every call sees one tenant."""
@@ -42,6 +45,9 @@ class Messages:
             limit: the most to return.
             owner: ``user_id`` and ``group_id``: those that are wanted; None does not narrow.
         """
+        with self._database.read() as session:
+            if not session.scalar(_ANY_PENDING, {"tenant": tenant}):
+                return []
         wanted: list[ColumnElement[bool]] = [
             StretchRow.tenant == tenant,
             StretchRow.pending.is_(True),
