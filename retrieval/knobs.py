@@ -27,7 +27,8 @@ class MragKnobs(Frozen):
     Attributes:
         coarse_depth: episodes fetched per lane, whatever ``top_k`` is.
         fact_depth: facts fetched per lane that lead the way to episodes.
-        fact_reach: facts known per lane, where it is deeper; those of the best episodes are taken from them.
+        fact_reach: facts known by their words, half as many by their vector, where that is deeper; those of the
+            best episodes are taken from them.
         rrf_k: constant of reciprocal rank fusion.
         fusion: logistic regression with fitted weights (lr), reciprocal ranks (rrf), or what is there (auto).
         lr_weights: weights file for LR; None means the shipped one for the encoder in use.
