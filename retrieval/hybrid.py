@@ -2,7 +2,7 @@
 
 1. Facts: the best by their vector, by their words and by the words around them, of the whole memory.
 2. Episodes: the best by summary vector and by the words of their whole text, and the parents of the leading
-   facts; every one of them with both signals.
+   facts.
 3. Facts again, where what stands around them counts: those that lead and all facts of the best episodes,
    every one with all four signals. Elsewhere the first lists reach deep enough.
 """
@@ -60,7 +60,7 @@ def gather(
     first = _first_facts(trips, probe, scorer, knobs)
     led = _Lanes(*(lane[: knobs.fact_depth] for lane in first))
     seen = _leading(led, knobs)
-    episodes = _episodes(trips, probe, knobs.coarse_depth, _parents(seen))
+    episodes = _episodes(trips, probe, knobs, _parents(seen))
     known = _Lanes(*([hit for hit in lane if hit.id in seen] for lane in led))
     coarse = scorer.coarse(asked, episodes, fact_pool(known.dense, known.sparse, (), known.around))
     order = sorted(range(len(episodes.ids)), key=lambda at: (-coarse[at], episodes.ids[at]))
@@ -140,19 +140,29 @@ def _first_facts(trips: Lanes, probe: Probe, scorer: Scorer, knobs: MragKnobs) -
     return _Lanes(dense, sparse, beside)
 
 
-def _episodes(trips: Lanes, probe: Probe, depth: int, parents: tuple[str, ...]) -> EpisodePool:
-    best = _both(probe, depth, Carry.NOTHING)
-    # A lane that scores needs a candidate list that holds the parents too, found by words or by vector alike.
-    held = [lane._replace(limit=max(1, len(parents)), ids=parents) for lane in best]
-    limit = 2 * depth + len(parents)
-    sparse = Lane(limit, sparse=probe.sparse, carry=Carry.TRAITS)
-    if probe.dense is None:
-        return episode_pool([], trips.search(Collection.EPISODES, [sparse._replace(among=(*best, *held))])[0])
-    # Reading traits is what takes time, so the vector's lane does it for all but those without a vector.
-    by_vector = Lane(limit, dense=probe.dense, carry=Carry.TRAITS, among=(*best, *held))
-    by_words = sparse._replace(carry=Carry.NOTHING, among=(*best, *held))
-    bare = sparse._replace(bare=True, among=(best[1], held[1]))
-    return episode_pool(*trips.search(Collection.EPISODES, [by_vector, by_words, bare]))
+def _episodes(trips: Lanes, probe: Probe, knobs: MragKnobs, parents: tuple[str, ...]) -> EpisodePool:
+    """The best of each lane and the parents; a signal counts as the least where a lane does not reach.
+
+    Parents that neither lane reaches are asked about by name.
+    """
+    best = _both(probe, max(knobs.coarse_reach, knobs.coarse_depth), Carry.TRAITS)
+    named = [] if trips.near else [lane._replace(limit=len(parents), ids=parents) for lane in best if parents]
+    found = trips.search(Collection.EPISODES, [*best, *named])
+    lanes = found[: len(best)]
+    reached = {hit.id for lane in lanes for hit in lane}
+    beyond = tuple(id_ for id_ in parents if id_ not in reached)
+    if trips.near and beyond:
+        asked = [lane._replace(limit=len(beyond), ids=beyond) for lane in best]
+        found += trips.search(Collection.EPISODES, asked)
+    wanted = {hit.id for lane in lanes for hit in lane[: knobs.coarse_depth]}.union(parents)
+    by_name = [[hit for hit in lane if hit.id not in reached] for lane in found[len(best) :]] or [[]] * len(
+        best
+    )
+    both = (
+        [hit for hit in (*lane, *more) if hit.id in wanted] for lane, more in zip(lanes, by_name, strict=True)
+    )
+    dense, sparse = _padded(probe, list(both))
+    return episode_pool(dense, sparse)
 
 
 def _fresh(lanes: Iterable[Sequence[Scored]], seen: Mapping[str, Scored], depth: int) -> list[list[Scored]]:

@@ -26,6 +26,7 @@ class MragKnobs(Frozen):
 
     Attributes:
         coarse_depth: episodes fetched per lane, whatever ``top_k`` is.
+        coarse_reach: episodes known per lane, where that is deeper.
         fact_depth: facts fetched per lane that lead the way to episodes.
         fact_reach: facts known by their words, half as many by their vector, where that is deeper; those of the
             best episodes are taken from them.
@@ -42,6 +43,7 @@ class MragKnobs(Frozen):
     """
 
     coarse_depth: int = Field(default=40, ge=1, le=1000)
+    coarse_reach: int = Field(default=150, ge=1, le=5000)
     fact_depth: int = Field(default=40, ge=1, le=1000)
     fact_reach: int = Field(default=200, ge=1, le=5000)
     rrf_k: int = Field(default=60, ge=1, le=1000)

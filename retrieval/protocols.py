@@ -90,8 +90,6 @@ class Lane(NamedTuple):
         dense, sparse: what items are compared with.
         parents: only facts of these episodes.
         ids: only these items. Where ``parents`` is given too, an item passes by either.
-        bare: only items without a vector of their own.
-        among: only what these lanes return; their own ``among`` and ``carry`` do not count.
         context: compare with a fact's surroundings instead of the fact itself.
         carry: what is returned besides id and score.
     """
@@ -101,8 +99,6 @@ class Lane(NamedTuple):
     sparse: SparseVector | None = None
     parents: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
-    bare: bool = False
-    among: tuple[Lane, ...] = ()
     context: bool = False
     carry: Carry = Carry.ITEM
 

@@ -83,7 +83,7 @@ class Trips:
 def lane_counts(trip: int, asked: Iterable[tuple[Collection, Lane, int]]) -> Iterator[LaneCount]:
     """Yield what lanes of one trip brought, for the trace."""
     for collection, lane, hits in asked:
-        narrowed = lane.ids is not None or lane.parents is not None or bool(lane.among)
+        narrowed = lane.ids is not None or lane.parents is not None
         yield LaneCount(trip=trip, collection=collection, signal=_signal(lane), narrowed=narrowed, hits=hits)
 
 

@@ -100,13 +100,6 @@ class _Index:
         narrowed = self.narrowed(lane)
         if narrowed is not None:
             kept &= narrowed
-        if lane.bare:
-            kept &= ~self.dense[False][1]
-        if lane.among:
-            pool = np.zeros(len(self.ids), dtype=bool)
-            for inner in lane.among:
-                pool[[at for at, _ in self.rank(inner._replace(among=()), mask)]] = True
-            kept &= pool
         rows = np.flatnonzero(kept)
         if len(rows) > lane.limit:
             rows = rows[np.argpartition(-scores[rows], lane.limit - 1)[: lane.limit]]

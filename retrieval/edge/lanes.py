@@ -1,7 +1,7 @@
 """Ranked lists straight from the engine, for a search that is carried out beside the data.
 
 They are what ``QdrantStore.search`` would return over the wire, without its cost: nothing is written out and
-read again, what is known of a point is remembered, and no score is asked for twice in one search.
+read again, what is known of a point is remembered, and no list is asked for twice in one search.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class _Listed(NamedTuple):
     known: list[Known]
     scores: list[float]
 
-    def at(self, limit: int, places: Sequence[int]) -> _Listed:
-        return _Listed(limit, [self.known[at] for at in places], [self.scores[at] for at in places])
+    def cut(self, limit: int) -> _Listed:
+        return _Listed(limit, self.known[:limit], self.scores[:limit])
 
 
 _NOTHING = _Listed(0, [], [])
@@ -51,7 +51,6 @@ class _Key(NamedTuple):
     signal: _Signal
     parents: tuple[str, ...] | None
     ids: tuple[str, ...] | None
-    bare: bool
 
 
 class EngineLanes:
@@ -101,44 +100,11 @@ class _Asking:
         """Return the items of a lane, best first."""
         if lane.dense is None and not (lane.sparse and lane.sparse.indices):
             return _NOTHING  # a question without a single word matches nothing
-        if lane.among:
-            return self._chosen(lane)
-        key = _Key(_signal(lane), lane.parents, lane.ids, lane.bare)
+        key = _Key(_signal(lane), lane.parents, lane.ids)
         held = self._lists.get(key, _NOTHING)
         if held.limit < lane.limit:
             held = self._lists[key] = self._asked(lane)
-        return held if len(held.known) <= lane.limit else held.at(lane.limit, range(lane.limit))
-
-    def _chosen(self, lane: Lane) -> _Listed:
-        """Return what the inner lanes return, by this lane's own signal."""
-        united = dict.fromkeys(name for inner in lane.among for name in self._names(inner))
-        signal = _signal(lane)
-        if lane.bare:
-            with_vector = self._scored(signal._replace(dense=True, sparse=None))
-            united = {name: None for name in united if name not in with_vector}
-        scored = self._scored(signal)
-        if unscored := tuple(name for name in united if name not in scored):
-            self.listed(lane._replace(limit=len(unscored), ids=unscored, among=()))
-            scored = self._scored(signal)
-        found = [scored[name] for name in united if name in scored]
-        found.sort(key=lambda one: (-one[1], one[0].name))
-        del found[lane.limit :]
-        return _Listed(lane.limit, [one for one, _ in found], [score for _, score in found])
-
-    def _names(self, lane: Lane) -> Iterable[str]:
-        """Return the ids a lane returns, or that it may return where it names them: the outer lane asks."""
-        if lane.ids is not None and lane.parents is None and lane.limit >= len(lane.ids):
-            return lane.ids
-        return (one.name for one in self.listed(lane).known)
-
-    def _scored(self, signal: _Signal) -> dict[str, tuple[Known, float]]:
-        """Return every score so far by one signal."""
-        lists = [held for key, held in self._lists.items() if key.signal == signal]
-        return {
-            one.name: (one, score)
-            for held in lists
-            for one, score in zip(held.known, held.scores, strict=True)
-        }
+        return held if len(held.known) <= lane.limit else held.cut(lane.limit)
 
     def _asked(self, lane: Lane) -> _Listed:
         which = self._filter(lane)
@@ -147,7 +113,7 @@ class _Asking:
 
     def _filter(self, lane: Lane) -> edge.Filter:
         # Lanes name the same hundreds of ids, and reading an id costs more than finding it.
-        key = lane.parents, lane.ids, lane.bare
+        key = lane.parents, lane.ids
         if key not in self._filters:
             self._filters[key] = self._narrowed(lane)
         return self._filters[key]
@@ -161,8 +127,7 @@ class _Asking:
         if lane.ids is not None:
             narrowed.append(_one_of(lane.ids))
         must.extend([edge.Filter(should=narrowed)] if len(narrowed) > 1 else narrowed)
-        must_not: list[edge.ConditionType] | None = [edge.HasVectorCondition(DENSE)] if lane.bare else None
-        return edge.Filter(must=must, must_not=must_not)
+        return edge.Filter(must=must)
 
     def _request(self, lane: Lane, which: edge.Filter) -> edge.QueryRequest:
         signal = _signal(lane)

@@ -35,7 +35,8 @@ class ReplayStore(QdrantStore):
         self, collection: Collection, tenant: str, where: FilterExpr, lanes: Sequence[Lane]
     ) -> list[list[Scored]]:
         """Return one ranked list per lane; muted ones are empty."""
-        heard = [_heard(self.muted, collection, lane) for lane in lanes]
+        muted = self.muted
+        heard = [None if muted is not None and muted(collection, lane) else lane for lane in lanes]
         asked = [lane for lane in heard if lane is not None]
         key = (collection, tenant, where, tuple(_lane_key(lane) for lane in asked))
         found = iter(
@@ -63,19 +64,8 @@ class ReplayStore(QdrantStore):
         return found
 
 
-def _heard(muted: Muted | None, collection: Collection, lane: Lane) -> Lane | None:
-    """Return what is left of a lane, None when nothing is."""
-    if muted is None:
-        return lane
-    if muted(collection, lane):
-        return None
-    among = tuple(one for one in lane.among if not muted(collection, one))
-    return None if lane.among and not among else lane._replace(among=among)
-
-
 def _lane_key(lane: Lane) -> Hashable:
-    dense = None if lane.dense is None else lane.dense.tobytes()
-    return lane._replace(dense=None, among=()), dense, tuple(_lane_key(one) for one in lane.among)
+    return lane._replace(dense=None), None if lane.dense is None else lane.dense.tobytes()
 
 
 class ReplayEmbedder:

@@ -117,9 +117,7 @@ def lane_request(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
     Raises:
         ValueError: the lane has neither a dense nor a sparse vector.
     """
-    prefetch = [_asked(inner, narrow, corpus) for inner in lane.among if _is_asked(inner)]
-    request = {**_asked(lane, narrow, corpus), "with_payload": _CARRIED[lane.carry]}
-    return {**request, "prefetch": prefetch} if prefetch else request
+    return {**_asked(lane, narrow, corpus), "with_payload": _CARRIED[lane.carry]}
 
 
 _CARRIED: dict[Carry, list[str] | bool] = {
@@ -145,16 +143,8 @@ def read_hits(collection: Collection, carry: Carry, points: Sequence[Mapping[str
     return hits
 
 
-def _is_asked(lane: Lane) -> bool:
-    # A question without a single word matches nothing; servers refuse it.
-    return lane.sparse is None or bool(lane.sparse.indices)
-
-
 def _asked(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
     which = narrow(parents=lane.parents, ids=lane.ids)
-    if lane.bare:
-        # Never in place of a condition: the tenant's stays where it is.
-        which = {**which, "must_not": [*which.get("must_not", ()), {"has_vector": DENSE}]}
     asked: Payload = {"filter": which, "limit": lane.limit}
     if lane.dense is not None:
         return {**asked, "query": plain(lane.dense), "using": CONTEXT_DENSE if lane.context else DENSE}

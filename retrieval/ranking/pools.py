@@ -46,17 +46,14 @@ def _traits(lanes: Sequence[Sequence[Scored]]) -> dict[str, Traits]:
     return {hit.id: hit.traits for lane in lanes for hit in lane if hit.traits is not None}
 
 
-def episode_pool(
-    dense: Sequence[Scored], sparse: Sequence[Scored], bare: Sequence[Scored] = ()
-) -> EpisodePool:
-    """Return the candidates of two lanes that cover the same episodes.
+def episode_pool(dense: Sequence[Scored], sparse: Sequence[Scored]) -> EpisodePool:
+    """Return the candidates of two lanes.
 
     Args:
         dense: by the summary's vector.
         sparse: by the words of the whole text.
-        bare: those without a vector, where the sparse lane carried no traits.
     """
-    traits = dict(sorted(_traits((dense, sparse, bare)).items()))
+    traits = dict(sorted(_traits((dense, sparse)).items()))
     ids = tuple(traits)
     return EpisodePool(ids, tuple(traits.values()), _column(ids, dense, np.nan), _column(ids, sparse, 0.0))
 

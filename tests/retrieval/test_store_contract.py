@@ -371,7 +371,7 @@ def test_ids_and_delete_by_id_over_many_pages(store: QdrantStore, client: Qdrant
     assert store.count(FACTS, "t1", "doc-1") == many - 1500
 
 
-def test_lanes_over_surroundings_by_ids_and_among_others(store: QdrantStore) -> None:
+def test_lanes_over_surroundings_and_by_ids(store: QdrantStore) -> None:
     facts = [
         a_fact(episode=at // 2, position=at, text=text)
         for at, text in enumerate(("apple", "pear", "fig", "plum"))
@@ -387,25 +387,17 @@ def test_lanes_over_surroundings_by_ids_and_among_others(store: QdrantStore) -> 
         Lane(limit=1, sparse=encode_query("nut"), context=True, carry=Carry.NOTHING),
         Lane(limit=9, dense=dense("fig"), ids=(facts[0].fact.id,), parents=(facts[2].fact.episode_id,)),
         Lane(limit=9, dense=dense("fig"), ids=(facts[0].fact.id,)),
-        Lane(limit=9, sparse=encode_query("pear fig"), among=(Lane(limit=1, dense=dense("fig")),)),
-        Lane(
-            limit=9,
-            dense=dense("fig"),
-            carry=Carry.BOTH,
-            among=(
-                Lane(limit=1, sparse=encode_query("plum")),
-                Lane(limit=1, sparse=encode_query("")),
-            ),
-        ),
+        Lane(limit=9, sparse=encode_query("plum"), carry=Carry.BOTH),
+        Lane(limit=9, sparse=encode_query("")),
     ]
-    met, bare, either, one, rescored, both = store.search(FACTS, "t1", ANYTHING, lanes)
+    met, bare, either, one, both, none = store.search(FACTS, "t1", ANYTHING, lanes)
     assert [(hit.id, hit.traits, hit.body) for hit in met] == [(facts[1].fact.id, around[1].traits, None)]
     assert [(hit.id, hit.traits) for hit in bare] == [(facts[3].fact.id, None)]
     with pytest.raises(ValueError, match="did not carry"):
         assert bare[0].item
     assert {hit.id for hit in either} == {facts[at].fact.id for at in (0, 2, 3)}
     assert [hit.id for hit in one] == [facts[0].fact.id]
-    assert [hit.id for hit in rescored] == [facts[2].fact.id]
+    assert none == []
     assert [(hit.item, hit.traits) for hit in both] == [(facts[3], around[3].traits)]
 
 

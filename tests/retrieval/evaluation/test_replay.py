@@ -76,13 +76,6 @@ def test_muted_lanes_return_nothing_and_keep_their_place(store: ReplayStore, ask
     assert asked == [1]
 
 
-def test_muted_lanes_are_left_out_of_candidate_lists_too(store: ReplayStore) -> None:
-    store.muted = lambda _, lane: lane.dense is not None
-    among = SPARSE._replace(among=(DENSE, SPARSE))
-    assert len(store.search(Collection.FACTS, "t1", WHERE, [among])[0]) == 1
-    assert store.search(Collection.FACTS, "t1", WHERE, [SPARSE._replace(among=(DENSE,))]) == [[]]
-
-
 def test_questions_are_encoded_once_and_texts_counted() -> None:
     embedder = ReplayEmbedder(EMBEDDER)
     assert embedder.embed_query("tea") is embedder.embed_query("tea")
