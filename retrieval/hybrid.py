@@ -155,13 +155,10 @@ def _episodes(trips: Lanes, probe: Probe, knobs: MragKnobs, parents: tuple[str, 
         asked = [lane._replace(limit=len(beyond), ids=beyond) for lane in best]
         found += trips.search(Collection.EPISODES, asked)
     wanted = {hit.id for lane in lanes for hit in lane[: knobs.coarse_depth]}.union(parents)
-    by_name = [[hit for hit in lane if hit.id not in reached] for lane in found[len(best) :]] or [[]] * len(
-        best
-    )
-    both = (
-        [hit for hit in (*lane, *more) if hit.id in wanted] for lane, more in zip(lanes, by_name, strict=True)
-    )
-    dense, sparse = _padded(probe, list(both))
+    by_name = [[hit for hit in lane if hit.id not in reached] for lane in found[len(best) :]]
+    both = zip(lanes, by_name or [[] for _ in lanes], strict=True)
+    known = [[hit for hit in (*lane, *more) if hit.id in wanted] for lane, more in both]
+    dense, sparse = _padded(probe, known)
     return episode_pool(dense, sparse)
 
 

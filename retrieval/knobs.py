@@ -28,8 +28,8 @@ class MragKnobs(Frozen):
         coarse_depth: episodes fetched per lane, whatever ``top_k`` is.
         coarse_reach: episodes known per lane, where that is deeper.
         fact_depth: facts fetched per lane that lead the way to episodes.
-        fact_reach: facts known by their words, half as many by their vector, where that is deeper; those of the
-            best episodes are taken from them.
+        fact_reach: facts known by their words, half as many by their vector, where that is deeper; facts of
+            the best episodes are taken from them.
         rrf_k: constant of reciprocal rank fusion.
         fusion: logistic regression with fitted weights (lr), reciprocal ranks (rrf), or what is there (auto).
         lr_weights: weights file for LR; None means the shipped one for the encoder in use.
@@ -43,7 +43,7 @@ class MragKnobs(Frozen):
     """
 
     coarse_depth: int = Field(default=40, ge=1, le=1000)
-    coarse_reach: int = Field(default=150, ge=1, le=5000)
+    coarse_reach: int = Field(default=100, ge=1, le=5000)
     fact_depth: int = Field(default=40, ge=1, le=1000)
     fact_reach: int = Field(default=200, ge=1, le=5000)
     rrf_k: int = Field(default=60, ge=1, le=1000)

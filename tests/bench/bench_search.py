@@ -45,7 +45,7 @@ FACTS_PER_EPISODE = 20
 EPISODES_PER_DOCUMENT = 10
 DEPTH = 100  # of each lane
 WARM = 40
-TURN = 20
+TURN = 50
 USER = "bench"
 NOW = datetime(2026, 3, 12, tzinfo=UTC)
 SUBJECTS = ("station", "turbine", "warehouse", "clinic", "ferry", "archive", "laboratory", "orchard")
@@ -141,7 +141,7 @@ def raw_hybrid(connection: QdrantClient, name: str, dense: Vector, text: str) ->
 def beside_raw(
     connection: QdrantClient, embedder: E5Embedder, client: httpx.Client, times: int
 ) -> dict[str, object]:
-    """Raw queries and searches in turns of twenty, so that what slows the machine down slows both down."""
+    """Raw queries and searches in turns of fifty, so that what slows the machine down slows both down."""
     name = real_name(Collection.FACTS, embedder.fingerprint, embedder.dimension)
     for number in range(WARM):
         search(client, question(number), "hybrid")
