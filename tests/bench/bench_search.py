@@ -44,7 +44,7 @@ from tests.retrieval.store_process import StoreProcess
 FACTS_PER_EPISODE = 20
 EPISODES_PER_DOCUMENT = 10
 DEPTH = 100  # of each lane
-WARM = 40
+WARM = 250  # till the store remembers most of what this tenant has
 TURN = 50
 USER = "bench"
 NOW = datetime(2026, 3, 12, tzinfo=UTC)
