@@ -58,7 +58,7 @@ def principal() -> Principal:
     if found is None:
         found = g.principal = current_app.extensions["strata_authenticate"](presented_key())
     if not isinstance(found, Principal):
-        raise Unauthorized
+        raise Unauthorized("This API key is not known, or was revoked." if presented_key() else None)
     return found
 
 

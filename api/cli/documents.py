@@ -47,7 +47,8 @@ def documents(
     for one in found[:limit]:
         whose = " / ".join(name for name in (one["user_id"], one["group_id"]) if name)
         numbers = f"{one['status']:<10} {one['facts']:>6} facts  {one['received_at'][:19]}"
-        out.print(f"{one['id']}  {numbers}  {whose}  {one['name']}", markup=False)
+        newer = f"  (superseded by {one['superseded_by']})" if one["superseded_by"] else ""
+        out.print(f"{one['id']}  {numbers}  {whose}  {one['name']}{newer}", markup=False)
     if not found:
         out.print("There are no documents.")
     if len(found) > limit:
@@ -61,12 +62,13 @@ def documents(
 def delete(context: Context, ids: tuple[str, ...], as_json: bool) -> None:
     """Delete documents by their ids, with all that came of them.
 
-    They are out of every answer at once; what was found inside them goes with them. `strata documents` lists
-    the ids. An unknown id ends the command; what stands before it is deleted.
+    They are out of every answer at once; what was found inside them goes with them. An older version that a
+    deleted one had superseded does not come back by itself: hand it in again. `strata documents` lists the
+    ids. An unknown id ends the command; what stands before it is deleted.
     """
     client = context.running_client()
     gone = [client.call("DELETE", f"/api/v1/documents/{one}") for one in ids]
     if as_json:
         print_json(gone)
     else:
-        out.print(f"{sum(one['documents'] for one in gone)} documents are deleted.")
+        out.print(f"Deleted: {sum(one['documents'] for one in gone)}, what was found inside them included.")

@@ -96,6 +96,8 @@ def remember(
         print_json(result)
     else:
         out.print(", ".join(f"{totals[key]} {key}" for key in ("accepted", "updated", "unchanged")))
+        if not flush and totals["accepted"] + totals["updated"]:
+            out.print("Answers show them as they are until the talk has paused; --flush reads them now.")
         if state is not None:
             show_batch(state)
     if state is not None and any(row.get("error") for row in state["documents"]):

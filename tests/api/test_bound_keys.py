@@ -111,3 +111,11 @@ def test_no_kind_of_memory_is_no_question(client: FlaskClient, key: KeyMaker) ->
     problem = ask(client, key(), memory_types=[])
     is_problem(problem, 422, "invalid_request")
     assert "memory_types" in problem.json["detail"]
+
+
+def test_an_unknown_key_is_told_apart_from_a_missing_one(client: FlaskClient) -> None:
+    missing = client.get("/api/v1/status")
+    wrong = client.get("/api/v1/status", headers={"Authorization": "Bearer wrong"})
+    assert (missing.status_code, wrong.status_code) == (401, 401)
+    assert missing.json["detail"] == "This call needs an API key."
+    assert wrong.json["detail"] == "This API key is not known, or was revoked."

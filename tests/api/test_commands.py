@@ -87,7 +87,7 @@ def test_documents_are_listed_and_deleted(run: Run, letter: str) -> None:
     shown = run("documents", "--status", "ready").output
     assert all(word in shown for word in (found["id"], "ready", "ana", "letter.txt"))
     assert "no documents" in run("documents", "--user", "ben").output
-    assert "1 documents are deleted" in run("delete", found["id"]).output
+    assert "Deleted: 1" in run("delete", found["id"]).output
     assert "no documents" in run("documents").output
     gone = run("delete", found["id"])
     assert (gone.exit_code, "not_found" in gone.stderr) == (1, True)
