@@ -17,6 +17,7 @@ from http import HTTPStatus
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
 from flask import Response, current_app, g, jsonify, request
+from gunicorn.http.errors import ParseException
 
 from ingest.errors import FileTooLarge, IngestError, StrataError, TransientError, UnsupportedFile
 from retrieval.errors import FingerprintMismatch, InvalidQuery
@@ -116,7 +117,9 @@ def _from_strata(error: StrataError) -> Response:
     if isinstance(error, TransientError):
         headers["Retry-After"] = str(max(1, round(error.retry_after_s or 2)))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        current_app.logger.error("%s: %s", error.code, error.detail, exc_info=error)
+        # A part that is away fails every request: where the code stood then tells nothing.
+        shown = None if isinstance(error, TransientError) else error
+        current_app.logger.error("%s: %s", error.code, error.detail, exc_info=shown)
     return problem(status, error.code, error.detail, error.next_step, headers=headers)
 
 
@@ -151,6 +154,11 @@ def _from_recursion(error: RecursionError) -> Response:
     return problem(400, "bad_request", "The body is nested too deeply.", BadRequest.advice)
 
 
+def _from_broken(error: ParseException) -> Response:
+    """A body that breaks off or is chunked wrongly: the server finds out when the application reads it."""
+    return problem(400, "bad_request", f"The request cannot be read: {error}.", BadRequest.advice)
+
+
 def _from_unknown(error: Exception) -> Response:
     current_app.logger.error("unexpected error", exc_info=error)
     return problem(500, "internal", "Something went wrong on our side.", StrataError.advice)
@@ -160,5 +168,6 @@ def register(app: APIFlask) -> None:
     """Turn every error an app can raise into a problem document."""
     app.register_error_handler(StrataError, _from_strata)
     app.register_error_handler(RecursionError, _from_recursion)
+    app.register_error_handler(ParseException, _from_broken)
     app.register_error_handler(Exception, _from_unknown)
     app.error_processor(_from_http)

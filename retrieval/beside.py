@@ -7,6 +7,7 @@ here. Both run the same code and give the same results.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,10 +24,12 @@ from retrieval.qdrant.store import QdrantStore
 from retrieval.qdrant.wire import ClientWire
 from retrieval.trips import Trips
 
+logger = logging.getLogger(__name__)
+
 # How long a store that does not carry out passes is not asked again: it may be replaced by one that does.
 _NOT_AGAIN_S = 300.0
-# Unknown path, method not allowed, another version.
-_NOT_SERVED = frozenset({404, 405, 409})
+# Unknown path, method not allowed, another version, an order that it cannot read.
+_NOT_SERVED = frozenset({400, 404, 405, 409, 422})
 
 
 class StorePasses:
@@ -62,7 +65,12 @@ class StorePasses:
                 answer = trips.through(lambda: wire.carry_out(body))
                 found = _read(answer)
                 trips.note(LaneCount.model_validate(one) for one in answer["lanes"])
-        except UnexpectedResponse:
+        except UnexpectedResponse as error:
+            logger.warning(
+                "the store does not carry out passes (%s: %s); they are carried out here",
+                error.status_code,
+                error.content[:200].decode("utf-8", "replace"),
+            )
             self._again_at = self._clock() + _NOT_AGAIN_S
             return self._own.run(trips, order, lambda: dense)
         return found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,10 +20,19 @@ from retrieval.ranking.asked import Asked
 from retrieval.ranking.fusion import Floats
 from retrieval.ranking.scoring import Scorer
 from retrieval.ranking.signals import SIGNALS_VERSION
+from retrieval.ranking.weights import FusionWeights
 from retrieval.trips import Trips
 
-# What an order and its results look like and mean, where they are handed to another process.
-PASS_VERSION = f"1-{SIGNALS_VERSION}"
+
+def _version() -> str:
+    """Tell apart what orders and their results look like and mean: by release, signals, knobs and weights."""
+    shape = [MragKnobs.model_json_schema(), FusionWeights.model_json_schema(), Asked._fields]
+    told = sha256(json.dumps([version("strata-memory"), SIGNALS_VERSION, *shape]).encode())
+    return told.hexdigest()[:16]
+
+
+# Where they are handed to another process.
+PASS_VERSION = _version()
 
 
 class Found(NamedTuple):

@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
     key = os.environ.pop(KEY_VARIABLE, "")
+    # It warns whenever a request waits for a free thread, which is what the queue is for.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     if not key:
         logger.error("%s is not set: the store is not served without a key.", KEY_VARIABLE)
         return EXIT_USAGE

@@ -45,7 +45,7 @@ def store_errors(kept: Collection[int] = ()) -> Iterator[None]:
     try:
         yield
     except ResponseHandlingException as error:
-        raise StoreUnavailable(f"The vector store does not answer ({error.source}).") from error
+        raise StoreUnavailable("The vector store does not answer.") from error
     except ResourceExhaustedResponse as error:
         raise StoreUnavailable(
             "The vector store asks to slow down.", retry_after_s=error.retry_after_s

@@ -225,3 +225,18 @@ def test_one_whose_successor_goes_before_it_told_the_store_comes_back_for_its_ti
     assert told(client, key(), as_of=then) == [TEXTS[0]]
     assert told(client, key()) == []
     assert record(services, old).state is State.READY
+
+
+@pytest.mark.parametrize("newer", [False, True])
+def test_known_bytes_under_another_name_keep_theirs_and_are_replaced_by_it(
+    client: FlaskClient, key: KeyMaker, services: Services, newer: bool
+) -> None:
+    first = give(services, TEXTS[0], newer=False, name="a.txt")
+    drain(services)
+    assert give(services, TEXTS[0], newer=newer, name="b.txt") == first
+    drain(services)
+    assert record(services, first).name == "a.txt"
+    second = give(services, TEXTS[1], name="a.txt")
+    drain(services)
+    assert record(services, first).superseded_by == second
+    assert told(client, key()) == [TEXTS[1]]

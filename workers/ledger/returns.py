@@ -53,13 +53,15 @@ def handed_in_again(
 
 
 def _ready(database: Database, session: Session, row: DocumentRow, upload: Upload, moved: bool) -> bool:
-    row.name = storable(upload.name, 1024)
     if moved:
         _begin_anew(database, row, upload)
     else:
-        before, row.received_at = row.received_at, database.now()
+        before, name = row.received_at, row.name
+        row.received_at, row.name = database.now(), storable(upload.name, 1024)
         replaces = upload.replace_same_name and next(older_of(session, row), None) is not None
         if not replaces:
+            # It keeps the name under which its facts are found; another one would need it to be read again.
+            row.name = name
             row.received_at = row.received_at if waits_to_replace(session, row) else before
             return False
         row.replace_same_name, row.uploader = True, upload.metadata
