@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from api.cli.client import under
 from api.cli.console import print_json
 from api.cli.files import show_batch
 from api.cli.state import Context
@@ -18,7 +19,7 @@ from api.cli.state import Context
 def budget(context: Context, batch_id: str, price: float, tokens: int, as_json: bool) -> None:
     """Set what BATCH_ID may cost; work that waits for it goes on by itself."""
     asked = {"budget": price, "budget_tokens": tokens}
-    state = context.running_client().call("PUT", f"/api/v1/batches/{batch_id}/budget", json=asked)
+    state = context.running_client().call("PUT", under("batches", batch_id, "budget"), json=asked)
     if as_json:
         print_json(state)
     else:

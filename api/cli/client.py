@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import httpx
 
@@ -31,6 +32,11 @@ class ServerError(StrataError):
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(str(body.get("detail") or body.get("title")), next_step=body.get("next_step"))
         self.code = str(body.get("code", "http_error"))
+
+
+def under(collection: str, ident: str, *more: str) -> str:
+    """Return the path of one thing of a collection; whatever its id holds stays one part of the path."""
+    return "/".join(("/api/v1", collection, quote(ident, safe=""), *more))
 
 
 class LocalFile(NamedTuple):
@@ -120,7 +126,7 @@ class Client:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         pause_s = 0.5
         while True:
-            state: dict[str, Any] = self.call("GET", f"/api/v1/batches/{batch_id}")
+            state: dict[str, Any] = self.call("GET", under("batches", batch_id))
             yield state
             if state["done"]:
                 return

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from api.cli.client import Client
+from api.cli.client import Client, under
 from api.cli.console import out, print_json
 from api.cli.state import Context
 
@@ -67,7 +67,7 @@ def delete(context: Context, ids: tuple[str, ...], as_json: bool) -> None:
     ids. An unknown id ends the command; what stands before it is deleted.
     """
     client = context.running_client()
-    gone = [client.call("DELETE", f"/api/v1/documents/{one}") for one in ids]
+    gone = [client.call("DELETE", under("documents", one)) for one in ids]
     if as_json:
         print_json(gone)
     else:

@@ -12,7 +12,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from api.cli.client import Client, LocalFile, ServerError
+from api.cli.client import Client, LocalFile, ServerError, under
 from api.cli.console import Exit, err, out, print_json
 from api.cli.state import Context
 from api.cli.wording import said
@@ -206,11 +206,11 @@ def show_values(state: dict[str, Any]) -> None:
 def find_by_id(client: Client, ident: str) -> dict[str, Any]:
     """Return the document, or else the batch, with this id."""
     try:
-        found: dict[str, Any] = client.call("GET", f"/api/v1/documents/{ident}")
+        found: dict[str, Any] = client.call("GET", under("documents", ident))
     except ServerError as error:
         if error.code != "not_found":
             raise
-        found = client.call("GET", f"/api/v1/batches/{ident}")
+        found = client.call("GET", under("batches", ident))
     return found
 
 

@@ -87,10 +87,22 @@ def test_documents_are_listed_and_deleted(run: Run, letter: str) -> None:
     shown = run("documents", "--status", "ready").output
     assert all(word in shown for word in (found["id"], "ready", "ana", "letter.txt"))
     assert "no documents" in run("documents", "--user", "ben").output
+    # Nothing in an id leads to another document.
+    assert run("delete", f"x/../{found['id']}").exit_code == 1
+    assert found["id"] in run("documents").output
     assert "Deleted: 1" in run("delete", found["id"]).output
     assert "no documents" in run("documents").output
     gone = run("delete", found["id"])
     assert (gone.exit_code, "not_found" in gone.stderr) == (1, True)
+
+
+def test_a_superseded_document_shows_it(run: Run, letter: str) -> None:
+    run("ingest", letter, "--user", "ana")
+    (old,) = json.loads(run("documents", "--json").output)["documents"]
+    Path(letter).write_text("The rent is 990 euros.")
+    run("ingest", letter, "--user", "ana", "--replace")
+    (line,) = [one for one in run("documents").output.splitlines() if old["id"] in one.split("  ")[0]]
+    assert "superseded by" in line
 
 
 def test_a_long_list_says_that_there_is_more(run: Run, tmp_path: Path) -> None:
