@@ -117,9 +117,10 @@ def _from_strata(error: StrataError) -> Response:
     if isinstance(error, TransientError):
         headers["Retry-After"] = str(max(1, round(error.retry_after_s or 2)))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        # A part that is away fails every request: where the code stood then tells nothing.
+        # A part that is away fails every request: its reason is told; where the code stood tells nothing.
         shown = None if isinstance(error, TransientError) else error
-        current_app.logger.error("%s: %s", error.code, error.detail, exc_info=shown)
+        reason = error.__cause__ or "no further reason"
+        current_app.logger.error("%s: %s (%s)", error.code, error.detail, reason, exc_info=shown)
     return problem(status, error.code, error.detail, error.next_step, headers=headers)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
+from operator import eq
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -126,6 +127,13 @@ class Scored(NamedTuple):
             raise ValueError("the lane did not carry the item")
         model = IndexedEpisode if self.collection is Collection.EPISODES else IndexedFact
         return model.model_validate_json(self.body)
+
+
+def in_order(hits: list[Scored]) -> list[Scored]:
+    """Return hits that come by score, best first, with equal scores in the order of ids."""
+    scores = [hit.score for hit in hits]
+    # Putting them in order again would cost more than looking whether any are equal.
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id)) if any(map(eq, scores, scores[1:])) else hits
 
 
 class Lanes(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
-from operator import attrgetter, eq
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import qdrant_edge as edge
@@ -16,7 +16,7 @@ import qdrant_edge as edge
 from retrieval.edge.filters import read_filter
 from retrieval.edge.remembered import Known
 from retrieval.edge.shards import Shard
-from retrieval.protocols import Carry, Collection, Lane, Scored, SparseVector
+from retrieval.protocols import Carry, Collection, Lane, Scored, SparseVector, in_order
 from retrieval.qdrant.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 from retrieval.traits import Traits
 
@@ -159,7 +159,4 @@ def _told(collection: Collection, lane: Lane, listed: _Listed) -> list[Scored]:
     if lane.carry is not Carry.NOTHING:
         traits = [one.traits for one in listed.known]
     told = zip(names, scores, repeat(collection), traits, repeat(None))
-    hits = list(map(Scored._make, told))
-    if any(map(eq, scores, scores[1:])):
-        hits.sort(key=lambda hit: (-hit.score, hit.id))
-    return hits
+    return in_order(list(map(Scored._make, told)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from retrieval.protocols import (
     StoredVectors,
     Surroundings,
     Vector,
+    in_order,
 )
 from retrieval.qdrant.payload import Payload, read_carried
 from retrieval.qdrant.vector_names import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
@@ -131,16 +131,10 @@ _CARRIED: dict[Carry, list[str] | bool] = {
 def read_hits(collection: Collection, carry: Carry, points: Sequence[Mapping[str, Any]]) -> list[Scored]:
     """Return the hits of a lane, equal scores in the order of ids."""
     if carry is Carry.NOTHING:
-        hits = [Scored(point["id"], point["score"], collection) for point in points]
-    else:
-        hits = [
-            Scored(point["id"], point["score"], collection, *read_carried(point["payload"]))
-            for point in points
-        ]
-    # They come by score; putting them in order again would cost more than looking whether they are.
-    if any(left.score == right.score and left.id > right.id for left, right in pairwise(hits)):
-        hits.sort(key=lambda hit: (-hit.score, hit.id))
-    return hits
+        return in_order([Scored(point["id"], point["score"], collection) for point in points])
+    return in_order(
+        [Scored(point["id"], point["score"], collection, *read_carried(point["payload"])) for point in points]
+    )
 
 
 def _asked(lane: Lane, narrow: Narrow, corpus: Payload) -> Payload:
